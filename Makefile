@@ -1,0 +1,42 @@
+# Every target sets itself up: Python 3.11 or later and make are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/.demo
+	$(BIN)/kernelcoding demo
+
+test: $(VENV)/.dev lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/codespell src tests docs benchmarks README.md CONTRIBUTING.md CHANGELOG.md
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks
+
+$(VENV)/.created:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	touch $@
+
+$(VENV)/.demo: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[cli]"
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[bench]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache

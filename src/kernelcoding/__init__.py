@@ -1,0 +1,27 @@
+"""Sparse, local and supervised coding in kernel space, as scikit-learn estimators."""
+
+from . import constraints, kernels, priors
+from ._version import __version__
+from .classification import ResidualClassifier
+from .coders import (
+    KernelBagOfWords,
+    KernelCoder,
+    KernelLCC,
+    KernelLLC,
+    KernelMatchingPursuit,
+    KernelSparseCoder,
+)
+
+__all__ = [
+    "KernelBagOfWords",
+    "KernelCoder",
+    "KernelLCC",
+    "KernelLLC",
+    "KernelMatchingPursuit",
+    "KernelSparseCoder",
+    "ResidualClassifier",
+    "__version__",
+    "constraints",
+    "kernels",
+    "priors",
+]

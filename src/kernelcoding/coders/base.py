@@ -1,0 +1,295 @@
+"""What all coders share: validate, build the dictionary, hand over, store."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state, gen_batches
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..atoms import build_dictionary
+from ..certificates import certify
+from ..dictionary import Dictionary, PointDictionary
+from ..formulation import Formulation
+from ..kernels import Kernel, as_kernel
+from ..problem import Codes, CodingProblem
+from ..solvers.choose import Options, choose_solver, solve
+from ..solvers.result import CodingResult
+
+# Samples are coded in blocks whose cross-similarities take about this many numbers.
+BLOCK_SIZE = 2**22
+
+
+class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Samples in, codes out. Subclasses say what a code minimises."""
+
+    kernel: Any
+    atoms: Any
+    init: str
+    learn_kernel: bool
+    sparse_output: bool
+    n_jobs: int | None
+    random_state: Any
+
+    def fit(self, X, y=None):
+        """Resolve the kernel on the data and build the dictionary.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), (n_samples, p, q) or (n, n)
+            Vectors, stacks of matrices, or the training Gram matrix, as the kernel wants.
+        y : array-like of shape (n_samples,), default=None
+            Labels; used only where a parameter says so (``groups="y"``).
+
+        Returns
+        -------
+        self : object
+            The fitted coder.
+        """
+        if self.learn_kernel:
+            raise NotImplementedError(
+                "learn_kernel=True is not available in this version. Set the kernel's parameters "
+                "by cross-validation over kernel__gamma, or use gamma='median'."
+            )
+        self._check_parameters()
+        kernel = as_kernel(self.kernel)
+        X = self._validate(X, kernel, reset=True)
+        self.kernel_ = self._resolve(kernel, X)
+        random_state = check_random_state(self.random_state)
+        self.dictionary_ = build_dictionary(self.kernel_, X, self.atoms, self.init, random_state)
+        self._n_features_out = self.dictionary_.n_atoms
+        self._prepare_formulation(y)
+        return self
+
+    def transform(self, X):
+        """Code samples.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples as in :meth:`fit`; with a precomputed kernel, their similarities to all
+            training samples, shape (n, n_train).
+
+        Returns
+        -------
+        codes : array of shape (n, n_atoms), or CSR array with ``sparse_output=True``
+            One code a row, in the precision of X.
+        """
+        X = self._validate_query(X)
+        results = [self._encode(X[rows], self._options()) for rows in self._blocks(X)]
+        converged = np.concatenate([result.converged for result in results])
+        if not converged.all():
+            failed = next(result for result in results if not result.converged.all())
+            warnings.warn(
+                f"{np.count_nonzero(~converged)} of {len(converged)} codes did not converge: "
+                f"{failed.status.value}.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        codes = [result.codes for result in results]
+        stacked = sparse.vstack(codes, format="csr") if self.sparse_output else np.vstack(codes)
+        return stacked.astype(X.dtype, copy=False)
+
+    def reconstruction_error(self, X, codes=None) -> NDArray:
+        r"""Squared distance in H between samples and their reconstructions.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+        codes : array of shape (n, n_atoms), default=None
+            Their codes; computed where not given.
+
+        Returns
+        -------
+        errors : array of shape (n,)
+            :math:`\|\phi(x) - \Phi(D) y\|^2`.
+        """
+        codes = self.transform(X) if codes is None else self._validate_codes(codes)
+        X = self._validate_query(X)
+        _check_as_many(X, codes)
+        parts = [
+            CodingProblem.of(self.dictionary_, X[rows])
+            .astype(np.float64)
+            .squared_error(_numbers(codes)[rows])
+            for rows in self._blocks(X)
+        ]
+        return np.concatenate(parts)
+
+    def certify(self, X, codes) -> NDArray:
+        """Upper bound on how far each code is from the optimum of its problem.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+        codes : array or CSR array of shape (n, n_atoms)
+            Codes of any origin.
+
+        Returns
+        -------
+        gaps : array of shape (n,)
+            In units of the objective; infinite for a code outside the constraint.
+        """
+        X = self._validate_query(X)
+        codes = self._validate_codes(codes)
+        _check_as_many(X, codes)
+        return np.concatenate([self._gap(X[rows], codes[rows]) for rows in self._blocks(X)])
+
+    def inverse_transform(self, codes) -> NDArray:
+        """Combine the atoms in input space with the weights of the codes.
+
+        With the linear kernel this is the reconstruction itself; with others it is its usual
+        first approximation, exact when the code is a single atom of weight one.
+
+        Parameters
+        ----------
+        codes : array or CSR array of shape (n, n_atoms)
+            Codes.
+
+        Returns
+        -------
+        X : array of shape (n, n_features)
+            Points of the input space.
+        """
+        check_is_fitted(self)
+        codes = self._validate_codes(codes)
+        dictionary = self.dictionary_
+        if (
+            not isinstance(dictionary, PointDictionary)
+            or self.kernel_.uses_index
+            or dictionary.points.ndim != 2
+        ):
+            raise ValueError(
+                "inverse_transform needs atoms that are vectors; this dictionary has none "
+                "(precomputed kernel, stacks of matrices, or combinations of landmarks)."
+            )
+        return codes @ dictionary.points
+
+    # What subclasses say ------------------------------------------------------------------
+
+    def _formulation(self) -> Formulation:
+        """Prior, constraint and weight."""
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that no data could make sense of."""
+
+    def _prepare_formulation(self, y) -> None:
+        """Refuse what cannot be solved, now that the dictionary is known."""
+        formulation = self._formulation()
+        choose_solver(formulation)
+        n_atoms = self.dictionary_.n_atoms
+        empty = CodingProblem(np.empty(0), np.empty((0, n_atoms)), np.empty((n_atoms, n_atoms)))
+        if formulation.kind in ("sparse", "group") and hasattr(formulation.prior, "for_atoms"):
+            formulation.penalty(empty)  # weights and groups must fit the number of atoms
+
+    def _encode(self, X: NDArray, options: Options) -> CodingResult:
+        return solve(CodingProblem.of(self.dictionary_, X), self._formulation(), options)
+
+    def _gap(self, X: NDArray, codes: Codes) -> NDArray:
+        return certify(CodingProblem.of(self.dictionary_, X), self._formulation(), codes)
+
+    # Machinery ----------------------------------------------------------------------------
+
+    def _options(self) -> Options:
+        return Options(
+            tol=getattr(self, "tol", 1e-6),
+            max_iter=getattr(self, "max_iter", None) or Options.max_iter,
+            n_jobs=self.n_jobs,
+            sparse_output=self.sparse_output,
+        )
+
+    def _check_neighbors(self) -> None:
+        n_neighbors, n_atoms = self.n_neighbors, self.dictionary_.n_atoms  # type: ignore[attr-defined]
+        if n_neighbors > n_atoms:
+            warnings.warn(
+                f"n_neighbors={n_neighbors} exceeds the number of atoms ({n_atoms}): all atoms "
+                f"are used. Set n_neighbors to at most {n_atoms}.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _blocks(self, X: NDArray):
+        n_rows = max(1, BLOCK_SIZE // self.dictionary_.n_atoms)
+        return gen_batches(len(X), n_rows)
+
+    def _resolve(self, kernel: Kernel, X: NDArray) -> Kernel:
+        if isinstance(self.atoms, Dictionary):
+            return self.atoms.kernel
+        return kernel.resolve(X, getattr(self, "feature_names_in_", None))
+
+    def _validate(self, X, kernel: Kernel, reset: bool) -> NDArray:
+        return validate_data(
+            self,
+            X,
+            dtype=[np.float64, np.float32],
+            allow_nd=kernel.input_ndim != 2,
+            reset=reset,
+        )
+
+    def _validate_query(self, X) -> NDArray:
+        check_is_fitted(self)
+        return self._validate(X, self.kernel_, reset=False)
+
+    def _validate_codes(self, codes) -> Codes:
+        check_is_fitted(self)
+        if sparse.issparse(codes):
+            codes = sparse.csr_array(codes)
+        else:
+            codes = check_array(codes, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        n_atoms = self.dictionary_.n_atoms
+        if codes.shape[1] != n_atoms:
+            raise ValueError(
+                f"codes must have one column for each of the {n_atoms} atoms, "
+                f"got shape {codes.shape}."
+            )
+        return codes
+
+    def set_params(self, **params):
+        """Set parameters; ``kernel__gamma`` works for a kernel given by name, too."""
+        nested = any(name.startswith("kernel__") for name in params)
+        if nested and isinstance(params.get("kernel", self.kernel), str):
+            params["kernel"] = as_kernel(params.get("kernel", self.kernel))
+        return super().set_params(**params)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        try:
+            kernel = as_kernel(self.kernel)
+        except (TypeError, ValueError):  # reported by fit
+            return tags
+        tags.input_tags.pairwise = kernel.uses_index
+        tags.input_tags.three_d_array = kernel.input_ndim == 3
+        tags.input_tags.two_d_array = kernel.input_ndim != 3
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _numbers(codes: Codes) -> Codes:
+    return codes.astype(np.float64, copy=False)
+
+
+def _check_as_many(X: NDArray, codes: Codes) -> None:
+    if len(X) != codes.shape[0]:
+        raise ValueError(f"There are {len(X)} samples but {codes.shape[0]} codes.")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Refuse a parameter that is not a positive finite number."""
+    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool):
+        raise ValueError(f"{name} must be a positive number, got {value!r}.")
+    if not (np.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be a positive number, got {value!r}.")
+
+
+def check_count(name: str, value: Any) -> None:
+    """Refuse a parameter that is not an integer of at least one."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")

@@ -1,0 +1,38 @@
+"""Similarities k(x, z), one family a file; each knows its gradient in its own parameters."""
+
+from .algebra import Product, Sum
+from .base import Kernel, take
+from .grassmann import Projection, ProjectionGaussian
+from .histogram import ChiSquared, HistogramIntersection
+from .multiple import MultipleKernel
+from .names import as_kernel
+from .precomputed import CallableKernel, Precomputed
+from .spd import LogEuclideanGaussian, Stein
+from .vector import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
+from .view import View
+from .wrappers import Normalized, Scaled
+
+__all__ = [
+    "CallableKernel",
+    "ChiSquared",
+    "Gaussian",
+    "HistogramIntersection",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "LogEuclideanGaussian",
+    "MultipleKernel",
+    "Normalized",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "Projection",
+    "ProjectionGaussian",
+    "Scaled",
+    "Sigmoid",
+    "Stein",
+    "Sum",
+    "View",
+    "as_kernel",
+    "take",
+]

@@ -1,0 +1,195 @@
+"""What a kernel is: an elementwise profile of a parameter-free pair statistic."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from ..component import Component
+from .checks import check_positive
+
+__all__ = ["Kernel", "take"]
+
+
+def take(prepared: Any, rows: Any) -> Any:
+    """Return the chosen rows of a prepared stack, without preparing again.
+
+    Parameters
+    ----------
+    prepared : prepared stack
+        What `Kernel.prepare` returned.
+    rows : slice, index array or mask
+        The samples wanted.
+
+    Returns
+    -------
+    prepared stack
+        The same record for the chosen samples.
+    """
+    if prepared is None:
+        return None
+    if isinstance(prepared, tuple):
+        parts = [take(part, rows) for part in prepared]
+        return type(prepared)(*parts) if hasattr(prepared, "_fields") else tuple(parts)
+    return prepared[rows]
+
+
+class Kernel(Component):
+    r"""A similarity :math:`k(x, z) = f_\theta(s(x, z))`.
+
+    The *statistic* s (a squared distance, an inner product, ...) has no parameters; the *profile*
+    f has. Whoever changes parameters computes the statistic once and the profile often.
+
+    A family implements `check`, `prepare`, `statistic`, `diagonal_statistic`, `profile` and, if it
+    has learnable parameters, `learnable` and `profile_gradient`.
+    """
+
+    @property
+    def input_ndim(self) -> int | None:
+        """Axes of a stack of samples: 2, 3, or None when any will do."""
+        return 2
+
+    @property
+    def is_positive_definite(self) -> bool | None:
+        """True when guaranteed, False when not, None when nobody can know."""
+        return True
+
+    @property
+    def is_radial(self) -> bool:
+        """Whether k decreases with its statistic alone and has a constant diagonal."""
+        return False
+
+    @property
+    def uses_index(self) -> bool:
+        """Whether samples are rows of a given matrix, so that atoms are known by their index."""
+        return False
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether no parameter waits for data."""
+        return not isinstance(getattr(self, "gamma", None), str)
+
+    # -- what a family implements ------------------------------------------------------------
+
+    def check(self, X: Any) -> NDArray:
+        """Return X as a valid stack of samples, or raise ValueError."""
+        raise NotImplementedError
+
+    def prepare(self, X: Any, index: NDArray | None = None) -> Any:
+        """Check X and do the per-sample work once; `index` says which training samples X are."""
+        raise NotImplementedError
+
+    def statistic(self, P: Any, Q: Any) -> Any:
+        """Parameter-free pair statistic (n, m) of two prepared stacks; composites: a tuple."""
+        raise NotImplementedError
+
+    def diagonal_statistic(self, P: Any) -> Any:
+        """Return the statistic of each sample with itself, (n,); composites: a tuple."""
+        raise NotImplementedError
+
+    def profile(self, S: Any, *, overwrite: bool = False) -> NDArray:
+        """Kernel values from statistics, in a new array unless S may be overwritten."""
+        raise NotImplementedError
+
+    def profile_gradient(self, S: Any) -> NDArray:
+        """Derivatives of the profile in `theta`, shape (..., p)."""
+        return np.zeros((*S.shape, 0), dtype=S.dtype)
+
+    @property
+    def learnable(self) -> tuple[str, ...]:
+        """Names of this kernel's own positive parameters that may be learned."""
+        return ()
+
+    def prepare_alone(self, X: Any) -> Any:
+        """Prepare X as its own training set; differs from `prepare` only for given matrices."""
+        return self.prepare(X)
+
+    # -- values ------------------------------------------------------------------------------
+
+    def between(self, P: Any, Q: Any) -> NDArray:
+        """Kernel values (n, m) of two prepared stacks."""
+        return self.profile(self.statistic(P, Q), overwrite=True)
+
+    def diagonal_of(self, P: Any) -> NDArray:
+        """Self-similarities (n,) of a prepared stack."""
+        return self.profile(self.diagonal_statistic(P))
+
+    def __call__(self, X: Any, Z: Any = None) -> NDArray:
+        """Kernel matrix of shape (n, m) between X and Z, or within X."""
+        return self.between(*self._prepare_pair(X, Z))
+
+    def diagonal(self, X: Any) -> NDArray:
+        """Self-similarities k(x_i, x_i), shape (n,), without the matrix."""
+        return self.diagonal_of(self.prepare_alone(X))
+
+    def gradient(self, X: Any, Z: Any = None) -> NDArray:
+        """Derivatives of the kernel matrix in `theta`, shape (n, m, p)."""
+        return self.profile_gradient(self.statistic(*self._prepare_pair(X, Z)))
+
+    def diagonal_gradient(self, X: Any) -> NDArray:
+        """Derivatives of the self-similarities in `theta`, shape (n, p)."""
+        return self.profile_gradient(self.diagonal_statistic(self.prepare_alone(X)))
+
+    def _prepare_pair(self, X: Any, Z: Any) -> tuple[Any, Any]:
+        if Z is None or Z is X:
+            # The same object twice: statistics recognise it and return exact symmetry.
+            prepared = self.prepare_alone(X)
+            return prepared, prepared
+        return self.prepare(X), self.prepare(Z, np.arange(len(Z)))
+
+    # -- parameters --------------------------------------------------------------------------
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of the learnable parameters, in the order of `theta`."""
+        return self.learnable
+
+    @property
+    def theta(self) -> NDArray:
+        """Logarithms of the learnable parameters, shape (p,)."""
+        values = [self._positive(name) for name in self.learnable]
+        return np.log(np.array(values, dtype=np.float64))
+
+    def with_theta(self, theta: ArrayLike) -> Kernel:
+        """Return a clone whose learnable parameters are exp(theta)."""
+        values = self._exp_theta(theta)
+        return clone(self).set_params(**dict(zip(self.learnable, values, strict=True)))
+
+    def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
+        """Return a clone whose data-dependent parameters are numbers, measured on X."""
+        return clone(self)
+
+    def _positive(self, name: str) -> float:
+        return check_positive(getattr(self, name), name, type(self).__name__)
+
+    def _exp_theta(self, theta: ArrayLike) -> list[float]:
+        values = np.asarray(theta, dtype=np.float64)
+        expected = (len(self.parameter_names),)
+        if values.shape != expected:
+            raise ValueError(
+                f"theta must have shape {expected}, one value for each of "
+                f"{self.parameter_names}, got {values.shape}."
+            )
+        return np.exp(values).tolist()
+
+    # -- algebra -----------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Kernel:
+        from .algebra import add
+
+        return add(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Any) -> Kernel:
+        from .algebra import multiply
+        from .wrappers import Scaled
+
+        if isinstance(other, Real):
+            return Scaled(self, check_positive(other, "scale", "Scaled"))
+        return multiply(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return self.__mul__(other)

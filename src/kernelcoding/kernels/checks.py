@@ -1,0 +1,65 @@
+"""Validation of sample stacks and of positive parameters, shared by all kernel families."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+__all__ = ["as_floats", "check_positive", "check_stack", "require_finite", "tolerance"]
+
+
+def as_floats(X: Any, owner: str) -> NDArray:
+    """Return X as a dense real array: float32 is kept, anything else becomes float64."""
+    if issparse(X):
+        raise ValueError(
+            f"{owner} expected a dense array, got a sparse matrix; call .toarray() first."
+        )
+    try:
+        array = np.asarray(X)
+        if array.dtype == np.float32:
+            return array
+        if array.dtype.kind == "c":
+            raise TypeError("the values are complex")
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{owner} expected an array of real numbers, got {type(X).__name__} ({error}); "
+            "encode the samples as numbers first."
+        ) from error
+
+
+def require_finite(array: NDArray, owner: str) -> None:
+    """Raise when an array holds NaN or infinity."""
+    # One sum is far cheaper than a mask of the whole array, and nearly always settles it.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = array.sum()
+    if not np.isfinite(total) and not np.isfinite(array).all():
+        raise ValueError(
+            f"{owner} expected finite values, got NaN or infinity; impute or drop such samples."
+        )
+
+
+def check_stack(X: Any, ndim: int, shape: str, owner: str) -> NDArray:
+    """Return X as a finite, C-contiguous stack of samples with `ndim` axes."""
+    array = as_floats(X, owner)
+    if array.ndim != ndim:
+        hint = " For one sample use X[np.newaxis]." if array.ndim == ndim - 1 else ""
+        raise ValueError(f"{owner} expected samples of shape {shape}, got {array.shape}.{hint}")
+    require_finite(array, owner)
+    return np.ascontiguousarray(array)
+
+
+def check_positive(value: Any, name: str, owner: str) -> float:
+    """Return `value` as a float after checking that it is a positive finite number."""
+    if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
+        raise ValueError(f"{owner}: {name} must be a positive finite number, got {value!r}.")
+    return float(value)
+
+
+def tolerance(array: NDArray) -> float:
+    """Relative slack for properties such as symmetry, which rounding may blur."""
+    return 1e-4 if array.dtype == np.float32 else 1e-8

@@ -1,0 +1,66 @@
+"""From what a user writes to a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .base import Kernel
+from .grassmann import Projection, ProjectionGaussian
+from .histogram import ChiSquared, HistogramIntersection
+from .precomputed import CallableKernel, Precomputed
+from .spd import LogEuclideanGaussian, Stein
+from .vector import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
+from .wrappers import Normalized
+
+__all__ = ["as_kernel"]
+
+# A name stands for a data-driven width: who writes "rbf" has not chosen one.
+NAMES: dict[str, Callable[[], Kernel]] = {
+    "linear": Linear,
+    "cosine": lambda: Normalized(Linear()),
+    "rbf": lambda: Gaussian(gamma="median"),
+    "gaussian": lambda: Gaussian(gamma="median"),
+    "laplacian": lambda: Laplacian(gamma="median"),
+    "poly": lambda: Polynomial(gamma="scale"),
+    "polynomial": lambda: Polynomial(gamma="scale"),
+    "sigmoid": lambda: Sigmoid(gamma="scale"),
+    "chi2": lambda: ChiSquared(gamma="median"),
+    "intersection": HistogramIntersection,
+    "log-euclidean": lambda: LogEuclideanGaussian(gamma="median"),
+    "stein": lambda: Stein(gamma="median"),
+    "projection": Projection,
+    "projection-gaussian": lambda: ProjectionGaussian(gamma="median"),
+    "precomputed": Precomputed,
+}
+
+
+def as_kernel(spec: Any) -> Kernel:
+    """Turn a name, a kernel or a vectorised function into a kernel.
+
+    Parameters
+    ----------
+    spec : str, Kernel or callable
+        A name such as "rbf", a kernel object (returned as it is), or ``f(X, Z) -> (n, m)``.
+
+    Returns
+    -------
+    Kernel
+        Kernels made from names with a width want `resolve`.
+
+    Examples
+    --------
+    >>> as_kernel("rbf")
+    Gaussian(gamma='median')
+    """
+    if isinstance(spec, Kernel):
+        return spec
+    if isinstance(spec, str):
+        if spec not in NAMES:
+            raise ValueError(f"unknown kernel name {spec!r}; the names are {', '.join(NAMES)}.")
+        return NAMES[spec]()
+    if callable(spec) and not isinstance(spec, type):
+        return CallableKernel(spec)
+    raise ValueError(
+        f"kernel must be a name, a kernel or a function f(X, Z) -> (n, m), got {spec!r}."
+    )

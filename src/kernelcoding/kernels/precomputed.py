@@ -1,0 +1,209 @@
+"""Similarities that come from outside: a matrix, or a user's function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from .base import Kernel
+from .checks import as_floats, check_stack, require_finite, tolerance
+
+__all__ = ["CallableKernel", "Precomputed"]
+
+DIAGONAL_BLOCK = 32  # calls per sample and wasted pairs both stay few
+
+
+class Rows(NamedTuple):
+    """Rows of a kernel matrix; `index` says which training samples they belong to."""
+
+    rows: NDArray  # (n, n_train)
+    # (n,), or None for samples outside the training set; hides tuple.index, which nobody needs
+    index: NDArray | None  # type: ignore[assignment]
+
+
+class Precomputed(Kernel):
+    """A kernel matrix as the data, like scikit-learn's ``metric="precomputed"``.
+
+    A "sample" is its row of similarities to all training samples, shape (n, n_train).
+
+    Parameters
+    ----------
+    self_similarity : float, optional
+        k(x, x) of samples outside the training set, when it is one known constant. `resolve`
+        finds it when the training matrix has a constant diagonal.
+
+    Notes
+    -----
+    `diagonal` of a square matrix is its diagonal: a square matrix is read as the training one.
+
+    Examples
+    --------
+    >>> Precomputed()([[2.0, 1.0], [1.0, 2.0]])
+    array([[2., 1.],
+           [1., 2.]])
+    """
+
+    is_positive_definite = None
+
+    uses_index = True
+
+    def __init__(self, self_similarity: float | None = None) -> None:
+        self.self_similarity = self_similarity
+
+    def check(self, X: Any) -> NDArray:
+        """Return X as finite floats of shape (n, n_train)."""
+        return check_stack(X, 2, "(n, n_train)", "Precomputed")
+
+    def prepare(self, X: Any, index: NDArray | None = None) -> Rows:
+        """Return the rows with the training samples they stand for."""
+        rows = self.check(X)
+        if index is not None:
+            index = np.asarray(index, dtype=np.intp)
+            if index.shape != (len(rows),):
+                raise ValueError(
+                    f"Precomputed expected one training index per row, got {index.shape} indices "
+                    f"for rows of shape {rows.shape}."
+                )
+        return Rows(rows, index)
+
+    def prepare_alone(self, X: Any) -> Rows:
+        """Prepare a square matrix as the training one, other rows as unknown samples."""
+        rows = self.check(X)
+        return Rows(rows, np.arange(len(rows)) if rows.shape[0] == rows.shape[1] else None)
+
+    def statistic(self, P: Rows, Q: Rows) -> NDArray:
+        """Columns of P's rows that belong to the training samples Q, shape (n, m)."""
+        if Q.index is None:
+            raise ValueError(
+                "Precomputed needs to know which training samples the columns stand for; "
+                "pass index= to prepare(X, index)."
+            )
+        if Q.index.size and Q.index.max() >= P.rows.shape[1]:
+            raise ValueError(
+                f"Precomputed expected rows (n, n_train) with one column per training sample, got "
+                f"shape {P.rows.shape} where training sample {Q.index.max()} is asked for."
+            )
+        return P.rows[:, Q.index]
+
+    def diagonal_statistic(self, P: Rows) -> NDArray:
+        """Self-similarities (n,); NaN where nothing is known of them."""
+        if P.index is not None:
+            return P.rows[np.arange(len(P.rows)), P.index]
+        # A row holds k(x, training samples) only. NaN says "unknown": the dictionary, which needs
+        # kxx for errors but not for codes, replaces it.
+        constant = np.nan if self.self_similarity is None else float(self.self_similarity)
+        return np.full(len(P.rows), constant, dtype=P.rows.dtype)
+
+    def profile(self, S: NDArray, *, overwrite: bool = False) -> NDArray:
+        """Return the similarities themselves."""
+        return S if overwrite else S.copy()
+
+    def __call__(self, X: Any, Z: Any = None) -> NDArray:
+        """Return X after checking that it has one column per sample of Z."""
+        rows = self.check(X)
+        if Z is not None and Z is not X and rows.shape[1] != len(Z):
+            raise ValueError(
+                f"Precomputed expected one column per sample of Z, got X of shape {rows.shape} "
+                f"and {len(Z)} samples in Z."
+            )
+        return rows
+
+    def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
+        """Check the training matrix; learn `self_similarity` from a constant diagonal."""
+        rows = self.check(X)
+        if rows.shape[0] != rows.shape[1]:
+            raise ValueError(
+                f"Precomputed expected the square training matrix (n, n), got shape {rows.shape}."
+            )
+        skew = np.abs(rows - rows.T).max(initial=0.0)
+        if skew > tolerance(rows) * np.abs(rows).max(initial=0.0):
+            raise ValueError(
+                f"Precomputed expected a symmetric training matrix, got one of shape {rows.shape} "
+                f"that differs from its transpose by {skew:.3g}; use (K + K.T) / 2."
+            )
+        resolved = clone(self)
+        diagonal = np.diagonal(rows).astype(np.float64)
+        if self.self_similarity is None and len(diagonal):
+            constant = float(diagonal[0])
+            if (np.abs(diagonal - constant) <= 1e-10 * abs(constant)).all():
+                resolved.set_params(self_similarity=constant)
+        return resolved
+
+
+class Samples(NamedTuple):
+    """Samples as the user's function wants them."""
+
+    samples: NDArray
+
+
+class CallableKernel(Kernel):
+    """A user's vectorised function ``f(X, Z) -> (n, m)``.
+
+    Parameters
+    ----------
+    function : callable
+        Takes two stacks of samples, returns the matrix of similarities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kernel = CallableKernel(lambda X, Z: X @ Z.T)
+    >>> kernel.diagonal(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    array([5., 9.])
+    """
+
+    is_positive_definite = None
+    input_ndim = None
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        self.function = function
+
+    def check(self, X: Any) -> NDArray:
+        """Return X as an array; numbers are made finite floats, other things are left alone."""
+        array = np.asarray(X)
+        if array.ndim == 0:
+            raise ValueError("CallableKernel expected a stack of samples, got one scalar.")
+        if array.dtype.kind not in "fiub":
+            return array
+        array = as_floats(array, "CallableKernel")
+        require_finite(array, "CallableKernel")
+        return array
+
+    def prepare(self, X: Any, index: NDArray | None = None) -> Samples:
+        """Return the checked samples."""
+        return Samples(self.check(X))
+
+    def statistic(self, P: Samples, Q: Samples) -> NDArray:
+        """Return what the function returned, after checking it, shape (n, m)."""
+        return self._evaluate(P.samples, Q.samples)
+
+    def diagonal_statistic(self, P: Samples) -> NDArray:
+        """Diagonals of small blocks, shape (n,): never the n x n matrix."""
+        blocks = [
+            P.samples[start : start + DIAGONAL_BLOCK]
+            for start in range(0, len(P.samples), DIAGONAL_BLOCK)
+        ]
+        parts = [np.diagonal(self._evaluate(block, block)) for block in blocks]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def profile(self, S: NDArray, *, overwrite: bool = False) -> NDArray:
+        """Return the similarities themselves."""
+        return S if overwrite else S.copy()
+
+    def _evaluate(self, left: NDArray, right: NDArray) -> NDArray:
+        values = as_floats(self.function(left, right), "CallableKernel")
+        expected = (len(left), len(right))
+        if values.shape != expected:
+            raise ValueError(
+                f"CallableKernel expected the function to return shape {expected} for stacks of "
+                f"{len(left)} and {len(right)} samples, got {values.shape}; the function must take "
+                "whole stacks, not single samples."
+            )
+        require_finite(values, "CallableKernel")
+        single = left.dtype == np.float32 and right.dtype == np.float32
+        # A copy: the function may keep its array, and values are changed in place later.
+        return np.array(values, dtype=np.float32 if single else values.dtype)

@@ -1,0 +1,51 @@
+"""Kernels that are the exponential of minus a distance-like statistic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from .base import Kernel
+from .widths import number_gamma, resolve_gamma
+
+__all__ = ["ExponentialKernel"]
+
+
+class ExponentialKernel(Kernel):
+    r"""Base of :math:`k = \exp(-\gamma s)` with a statistic s that is 0 for equal samples."""
+
+    is_radial = True
+    gamma: float | str
+    # The meaning of gamma="scale"; None: one over the mean statistic.
+    _scale_rule: Callable[[NDArray], float] | None = None
+
+    @property
+    def learnable(self) -> tuple[str, ...]:
+        """Return the width's name."""
+        return ("gamma",)
+
+    def _positive(self, name: str) -> float:
+        return number_gamma(self.gamma, type(self).__name__)
+
+    def diagonal_statistic(self, P: Any) -> NDArray:
+        """Zeros, shape (n,)."""
+        return np.zeros(len(P[0]), dtype=P[0].dtype)
+
+    def profile(self, S: NDArray, *, overwrite: bool = False) -> NDArray:
+        r"""Return :math:`\exp(-\gamma S)`."""
+        values = np.multiply(S, -self._positive("gamma"), out=S if overwrite else None)
+        return np.exp(values, out=values)
+
+    def profile_gradient(self, S: NDArray) -> NDArray:
+        r"""Return :math:`-\gamma S \exp(-\gamma S)`, the derivative in :math:`\log\gamma`."""
+        exponent = np.multiply(S, -self._positive("gamma"))
+        return (exponent * np.exp(exponent))[..., np.newaxis]
+
+    def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
+        """Return a clone with a number for `gamma`."""
+        rule = type(self)._scale_rule
+        return clone(self).set_params(gamma=resolve_gamma(self, self.gamma, X, rule))

@@ -1,0 +1,108 @@
+r"""The width :math:`\gamma`: a number, or a rule that makes one from data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .checks import check_positive
+
+if TYPE_CHECKING:
+    from .base import Kernel
+
+__all__ = [
+    "RULES",
+    "check_gamma",
+    "mean_width",
+    "median_width",
+    "number_gamma",
+    "resolve_gamma",
+    "variance_width",
+]
+
+RULES = ("median", "scale")
+MAX_SAMPLES = 1000  # a million pairs place the median well and cost milliseconds
+
+
+def check_gamma(gamma: Any, owner: str) -> None:
+    """Accept a positive finite number, "median" or "scale"."""
+    if isinstance(gamma, str):
+        if gamma not in RULES:
+            raise ValueError(
+                f'{owner}: gamma must be a positive number, "median" or "scale", got {gamma!r}.'
+            )
+        return
+    check_positive(gamma, "gamma", owner)
+
+
+def number_gamma(gamma: Any, owner: str) -> float:
+    """Return gamma as a number, or say how to make it one."""
+    check_gamma(gamma, owner)
+    if isinstance(gamma, str):
+        raise ValueError(
+            f"{owner}: gamma={gamma!r} depends on data and is not resolved; "
+            "call .resolve(X) first or pass a number."
+        )
+    return float(gamma)
+
+
+def pair_values(kernel: Kernel, X: Any) -> NDArray:
+    """Off-diagonal pair statistics of at most 1000 evenly spaced samples, each pair once."""
+    samples = kernel.check(X)
+    if len(samples) > MAX_SAMPLES:
+        rows = np.linspace(0, len(samples) - 1, MAX_SAMPLES).round().astype(np.intp)
+        samples = samples[rows]
+    prepared = kernel.prepare(samples)
+    statistic = kernel.statistic(prepared, prepared)
+    return statistic[np.triu_indices(len(samples), 1)].astype(np.float64, copy=False)
+
+
+def median_width(values: NDArray) -> float:
+    """One over the median; over the mean of the positive values if the median is not positive."""
+    middle = float(np.median(values)) if values.size else 0.0
+    if middle > 0:
+        return 1.0 / middle
+    positive = values[values > 0]
+    return 1.0 / float(positive.mean()) if positive.size else 1.0
+
+
+def mean_width(values: NDArray) -> float:
+    """One over the mean pair statistic, 1.0 when that is not positive."""
+    mean = float(values.mean()) if values.size else 0.0
+    return 1.0 / mean if mean > 0 else 1.0
+
+
+def variance_width(X: NDArray) -> float:
+    """Return scikit-learn's ``gamma="scale"``: one over features times variance."""
+    variance = float(X.var(dtype=np.float64)) if X.size else 0.0
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def resolve_gamma(
+    kernel: Kernel, gamma: Any, X: Any, vector_rule: Callable[[NDArray], float] | None = None
+) -> float:
+    """Return the number that `gamma` stands for on the samples X.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Whose pair statistic is measured.
+    gamma : float, "median" or "scale"
+        The parameter as the user gave it.
+    X : array of shape (n, ...)
+        Samples.
+    vector_rule : callable, optional
+        The meaning of "scale" when it is not one over the mean pair statistic.
+    """
+    owner = type(kernel).__name__
+    check_gamma(gamma, owner)
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "median":
+        return median_width(pair_values(kernel, X))
+    if vector_rule is not None:
+        return vector_rule(kernel.check(X))
+    return mean_width(pair_values(kernel, X))

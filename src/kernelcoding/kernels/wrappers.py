@@ -1,0 +1,224 @@
+"""Kernels made of one kernel: scaled and normalised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .base import Kernel
+from .checks import check_positive
+
+__all__ = ["Normalized", "Scaled", "Wrapper"]
+
+
+class Wrapper(Kernel):
+    """Base of kernels over one `kernel`; everything is handed on unless a subclass says more."""
+
+    kernel: Kernel
+
+    @property
+    def child(self) -> Kernel:
+        """The checked inner kernel."""
+        if not isinstance(self.kernel, Kernel):
+            raise ValueError(
+                f"{type(self).__name__} expected a kernel, got {self.kernel!r}; "
+                "wrap it with as_kernel."
+            )
+        return self.kernel
+
+    @property
+    def input_ndim(self) -> int | None:
+        """Return the inner kernel's."""
+        return self.child.input_ndim
+
+    @property
+    def is_positive_definite(self) -> bool | None:
+        """Return the inner kernel's."""
+        return self.child.is_positive_definite
+
+    @property
+    def uses_index(self) -> bool:
+        """Whether the wrapped kernel takes rows of a given matrix."""
+        return self.child.uses_index
+
+    @property
+    def is_radial(self) -> bool:
+        """Return the inner kernel's."""
+        return self.child.is_radial
+
+    @property
+    def is_resolved(self) -> bool:
+        """Return the inner kernel's."""
+        return self.child.is_resolved
+
+    def check(self, X: Any) -> NDArray:
+        """Return X as the inner kernel checked it."""
+        return self.child.check(X)
+
+    def prepare(self, X: Any, index: NDArray | None = None) -> Any:
+        """Return what the inner kernel prepared."""
+        return self.child.prepare(X, index)
+
+    def prepare_alone(self, X: Any) -> Any:
+        """Return what the inner kernel prepared of X as its own training set."""
+        return self.child.prepare_alone(X)
+
+    def statistic(self, P: Any, Q: Any) -> Any:
+        """Return the inner kernel's statistic."""
+        return self.child.statistic(P, Q)
+
+    def diagonal_statistic(self, P: Any) -> Any:
+        """Return the inner kernel's diagonal statistic."""
+        return self.child.diagonal_statistic(P)
+
+    def profile(self, S: Any, *, overwrite: bool = False) -> NDArray:
+        """Return the inner kernel's values."""
+        return self.child.profile(S, overwrite=overwrite)
+
+    def profile_gradient(self, S: Any) -> NDArray:
+        """Return the inner kernel's derivatives."""
+        return self.child.profile_gradient(S)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of own learnable parameters, then the inner kernel's with ``kernel__``."""
+        return self.learnable + tuple(f"kernel__{name}" for name in self.child.parameter_names)
+
+    @property
+    def theta(self) -> NDArray:
+        """Logarithms of own, then of the inner kernel's learnable parameters."""
+        return np.concatenate([super().theta, self.child.theta])
+
+    def with_theta(self, theta: ArrayLike) -> Kernel:
+        """Return a clone whose learnable parameters are exp(theta)."""
+        values, own = self._exp_theta(theta), len(self.learnable)
+        inner = self.child.with_theta(np.asarray(theta, dtype=np.float64)[own:])
+        own_values = dict(zip(self.learnable, values[:own], strict=True))
+        return self._rebuilt(inner).set_params(**own_values)
+
+    def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
+        """Return a clone with the inner kernel resolved."""
+        return self._rebuilt(self.child.resolve(X, feature_names))
+
+    def _rebuilt(self, kernel: Kernel) -> Kernel:
+        params = self.get_params(deep=False)
+        return type(self)(**(params | {"kernel": kernel}))
+
+
+class Scaled(Wrapper):
+    r"""A kernel times a positive number :math:`c\,k(x, z)`; what ``2.0 * kernel`` builds.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k.
+    scale : float, default=1.0
+        The positive factor c, learnable.
+
+    Examples
+    --------
+    >>> from kernelcoding.kernels import Linear
+    >>> (0.5 * Linear())([[1.0, 3.0]])
+    array([[5.]])
+    """
+
+    def __init__(self, kernel: Kernel, scale: float = 1.0) -> None:
+        self.kernel = kernel
+        self.scale = scale
+
+    @property
+    def learnable(self) -> tuple[str, ...]:
+        """Return the factor's name."""
+        return ("scale",)
+
+    def profile(self, S: Any, *, overwrite: bool = False) -> NDArray:
+        """Return the inner kernel's values times the factor."""
+        scale = check_positive(self.scale, "scale", "Scaled")
+        values = self.child.profile(S, overwrite=overwrite)
+        values *= scale
+        return values
+
+    def profile_gradient(self, S: Any) -> NDArray:
+        """Derivatives in log(scale), then in the inner kernel's parameters."""
+        inner = self._positive("scale") * self.child.profile_gradient(S)
+        return np.concatenate([self.profile(S)[..., np.newaxis], inner], axis=-1)
+
+
+class Normalized(Wrapper):
+    r"""Cosine normalisation :math:`k(x, z) / \sqrt{k(x, x)\,k(z, z)}`.
+
+    A sample whose self-similarity is 0 has no direction: its similarity to everything, itself
+    included, is defined as 0.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel k, with no negative self-similarity.
+
+    Examples
+    --------
+    >>> from kernelcoding.kernels import Linear
+    >>> Normalized(Linear())([[1.0, 0.0]], [[1.0, 1.0], [0.0, 0.0]]).round(4)
+    array([[0.7071, 0.    ]])
+    """
+
+    is_radial = False  # the statistic is a tuple: no single array orders the neighbours
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    def statistic(self, P: Any, Q: Any) -> tuple[Any, Any, Any]:
+        """Return the inner statistic of the pairs and of both diagonals."""
+        child = self.child
+        return child.statistic(P, Q), child.diagonal_statistic(P), child.diagonal_statistic(Q)
+
+    def diagonal_statistic(self, P: Any) -> tuple[Any, Any, Any]:
+        """Return the inner diagonal statistic, three times."""
+        own = self.child.diagonal_statistic(P)
+        return own, own, own
+
+    def profile(self, S: Any, *, overwrite: bool = False) -> NDArray:
+        """Return the cosines."""
+        pairs, left, right = S
+        rows, columns = (self._inverse_norms(self.child.profile(side)) for side in (left, right))
+        values = self.child.profile(pairs, overwrite=overwrite and pairs is not left)
+        # One factor per pair: two successive products would spoil exact symmetry.
+        values *= _pairwise(np.multiply, rows, columns, values.ndim)
+        return values
+
+    def profile_gradient(self, S: Any) -> NDArray:
+        r"""Return :math:`k' / \sqrt{k_x k_z} - \frac12 \hat k (k_x'/k_x + k_z'/k_z)`."""
+        pairs, left, right = S
+        values = self.profile(S)
+        rows, columns = (self._inverse_norms(self.child.profile(side)) for side in (left, right))
+        factor = _pairwise(np.multiply, rows, columns, values.ndim)
+        gradient = self.child.profile_gradient(pairs) * factor[..., np.newaxis]
+        # squared inverse norms are 1 / k_x, and 0 where k_x is 0
+        of_rows = rows[:, np.newaxis] ** 2 * self.child.profile_gradient(left)
+        of_columns = columns[:, np.newaxis] ** 2 * self.child.profile_gradient(right)
+        slopes = _pairwise(np.add, of_rows, of_columns, values.ndim)
+        gradient -= 0.5 * values[..., np.newaxis] * slopes
+        return gradient
+
+    def _inverse_norms(self, squares: NDArray) -> NDArray:
+        if np.isnan(squares).any():
+            raise ValueError(
+                "Normalized needs the self-similarity of every sample, got NaN; with a precomputed "
+                "matrix set Precomputed(self_similarity=...)."
+            )
+        if squares.size and squares.min() < 0:
+            raise ValueError(
+                f"Normalized expected self-similarities that are not negative, got "
+                f"{squares.min():.3g}; the inner kernel is not positive definite."
+            )
+        roots = np.sqrt(squares)
+        return np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
+
+
+def _pairwise(operation: Any, left: NDArray, right: NDArray, ndim: int) -> NDArray:
+    """Combine rows with columns for a matrix (n, m), or one by one for a diagonal (n,)."""
+    return (
+        operation(left[:, np.newaxis], right[np.newaxis]) if ndim == 2 else operation(left, right)
+    )

@@ -1,0 +1,295 @@
+r"""Priors :math:`r(y)`: what a code should look like.
+
+A built-in prior is a description; :meth:`Prior.bind` turns it into the numbers of a
+:class:`~kernelcoding.penalty.Penalty`, once the problem (atoms, distances) is known. A prior of
+your own needs two methods only, ``value(codes)`` and ``prox(points, scale)``; see
+:class:`CustomPrior`.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .component import Component
+from .penalty import Groups, Penalty
+from .problem import Codes, CodingProblem
+
+__all__ = [
+    "L1",
+    "CustomPrior",
+    "ElasticNet",
+    "GroupL1",
+    "LocalCoordinate",
+    "Locality",
+    "NoPrior",
+    "Prior",
+    "Ridge",
+    "SparseGroupL1",
+    "WeightedL1",
+]
+
+
+@runtime_checkable
+class CustomPrior(Protocol):
+    """What a user's own convex prior must offer; codes are rows."""
+
+    def value(self, codes: NDArray) -> NDArray:
+        """r of each row, (n,)."""
+
+    def prox(self, points: NDArray, scale: float) -> NDArray:
+        r"""Each row's :math:`\arg\min_y \tfrac12\|y - v\|^2 + t\,r(y)`, (n, N)."""
+
+
+class Prior(Component):
+    """A built-in prior."""
+
+    kind = "sparse"  # the row of the solver table: "quadratic", "sparse" or "group"
+
+    def bind(self, problem: CodingProblem) -> Penalty:
+        """The prior as numbers, for these samples and this dictionary."""
+        raise NotImplementedError
+
+
+class FixedPrior(Prior):
+    """A prior that does not look at the samples: it has a value of its own."""
+
+    def for_atoms(self, n_atoms: int) -> Penalty:
+        """The prior as numbers, for a dictionary of this size."""
+        raise NotImplementedError
+
+    def bind(self, problem: CodingProblem) -> Penalty:
+        """The prior as numbers, for these samples and this dictionary."""
+        return self.for_atoms(problem.n_atoms)
+
+    def value(self, codes: Codes) -> NDArray:
+        """r of each row, (n,)."""
+        return self.for_atoms(codes.shape[1]).value(codes)
+
+    def prox(self, points: NDArray, scale: float) -> NDArray:
+        r"""Each row's :math:`\arg\min_y \tfrac12\|y - v\|^2 + t\,r(y)`, (n, N)."""
+        return self.for_atoms(points.shape[1]).prox(points, scale)
+
+
+def _constant(value: float, n_atoms: int) -> NDArray:
+    return np.full((1, n_atoms), float(value))
+
+
+class NoPrior(FixedPrior):
+    r"""No preference, :math:`r(y) = 0`."""
+
+    kind = "quadratic"
+
+    def for_atoms(self, n_atoms: int) -> Penalty:
+        """The prior as numbers, for a dictionary of this size."""
+        return Penalty(_constant(0, n_atoms), _constant(0, n_atoms))
+
+
+class Ridge(FixedPrior):
+    r"""Small codes, :math:`r(y) = \tfrac12\|y\|_2^2`."""
+
+    kind = "quadratic"
+
+    def for_atoms(self, n_atoms: int) -> Penalty:
+        """The prior as numbers, for a dictionary of this size."""
+        return Penalty(_constant(0, n_atoms), _constant(1, n_atoms))
+
+
+class L1(FixedPrior):
+    r"""Sparse codes, :math:`r(y) = \|y\|_1`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.priors import L1
+    >>> L1().prox(np.array([[3.0, -0.5, 1.0]]), 1.0)
+    array([[ 2., -0.,  0.]])
+    """
+
+    def for_atoms(self, n_atoms: int) -> Penalty:
+        """The prior as numbers, for a dictionary of this size."""
+        return Penalty(_constant(1, n_atoms), _constant(0, n_atoms))
+
+    def dual_norm(self, vectors: NDArray) -> NDArray:
+        """Largest absolute entry of each row, (n,)."""
+        return self.for_atoms(vectors.shape[1]).gauge(vectors)
+
+
+class WeightedL1(FixedPrior):
+    r"""Sparse codes with a price for each atom, :math:`r(y) = \sum_j w_j |y_j|`.
+
+    Parameters
+    ----------
+    weights : array-like of shape (N,)
+        Non-negative prices; an atom of weight zero is free.
+    """
+
+    def __init__(self, weights):
+        self.weights = weights
+
+    def for_atoms(self, n_atoms: int) -> Penalty:
+        """The prior as numbers, for a dictionary of this size."""
+        weights = _checked_weights("weights", self.weights, n_atoms, "atom")
+        return Penalty(weights[None, :], _constant(0, n_atoms))
+
+    def dual_norm(self, vectors: NDArray) -> NDArray:
+        """Largest weighted entry :math:`|v_j| / w_j` of each row, (n,)."""
+        return self.for_atoms(vectors.shape[1]).gauge(vectors)
+
+
+class ElasticNet(FixedPrior):
+    r"""Sparse and small, :math:`r(y) = \rho\|y\|_1 + \tfrac{1-\rho}{2}\|y\|_2^2`.
+
+    Parameters
+    ----------
+    l1_ratio : float in [0, 1]
+        :math:`\rho`, scikit-learn's name.
+    """
+
+    def __init__(self, l1_ratio=0.5):
+        self.l1_ratio = l1_ratio
+
+    def for_atoms(self, n_atoms: int) -> Penalty:
+        """The prior as numbers, for a dictionary of this size."""
+        ratio = _checked_ratio(self.l1_ratio)
+        return Penalty(_constant(ratio, n_atoms), _constant(1.0 - ratio, n_atoms))
+
+
+class GroupL1(FixedPrior):
+    r"""Few groups of atoms, :math:`r(y) = \sum_g w_g \|y_g\|_2`.
+
+    Parameters
+    ----------
+    groups : array-like of shape (N,)
+        A label for each atom (any labels: integers, strings, classes).
+    weights : array-like of shape (G,), default=None
+        One weight a group, in the order of the sorted labels; None takes the square root of the
+        group's size, so that large groups are not favoured.
+    """
+
+    kind = "group"
+
+    def __init__(self, groups, weights=None):
+        self.groups = groups
+        self.weights = weights
+
+    def for_atoms(self, n_atoms: int) -> Penalty:
+        """The prior as numbers, for a dictionary of this size."""
+        return Penalty(
+            _constant(0, n_atoms), _constant(0, n_atoms), _bind_groups(self, n_atoms, 1.0)
+        )
+
+    def dual_norm(self, vectors: NDArray) -> NDArray:
+        """Largest weighted group norm of each row, (n,)."""
+        return self.for_atoms(vectors.shape[1]).gauge(vectors)
+
+
+class SparseGroupL1(FixedPrior):
+    r"""Few groups, few atoms in each.
+
+    .. math:: r(y) = \rho\|y\|_1 + (1 - \rho) \sum_g w_g \|y_g\|_2
+
+    Parameters
+    ----------
+    groups, weights
+        As in :class:`GroupL1`.
+    l1_ratio : float in [0, 1]
+        :math:`\rho`; 0 is the group prior, 1 the l1 prior.
+    """
+
+    kind = "group"
+
+    def __init__(self, groups, l1_ratio=0.5, weights=None):
+        self.groups = groups
+        self.l1_ratio = l1_ratio
+        self.weights = weights
+
+    def for_atoms(self, n_atoms: int) -> Penalty:
+        """The prior as numbers, for a dictionary of this size."""
+        ratio = _checked_ratio(self.l1_ratio)
+        groups = _bind_groups(self, n_atoms, 1.0 - ratio)
+        return Penalty(_constant(ratio, n_atoms), _constant(0, n_atoms), groups)
+
+    def dual_norm(self, vectors: NDArray) -> NDArray:
+        """Gauge of each row in the polar of the unit ball, (n,)."""
+        return self.for_atoms(vectors.shape[1]).gauge(vectors)
+
+
+class Locality(Prior):
+    r"""Far atoms cost exponentially more (LLC), :math:`r(y; x, D) = \|E y\|_2^2`.
+
+    .. math:: E_{jj} = \exp\Bigl(\sigma\,\frac{\|\phi(x) - \phi(d_j)\|}
+              {\max_i \|\phi(x) - \phi(d_i)\|}\Bigr)
+
+    Distances are divided by the largest of the row before they are exponentiated, so that
+    :math:`\sigma` has no unit and nothing overflows.
+
+    Parameters
+    ----------
+    sigma : float, default=1.0
+        How fast the price grows with distance.
+
+    Notes
+    -----
+    Section "Locality-Constrained Kernel Coding" of the paper, whose kernel form prints
+    :math:`\exp(-\sigma\cdot)`: the sign would reward far atoms.
+    """
+
+    kind = "quadratic"
+
+    def __init__(self, sigma=1.0):
+        self.sigma = sigma
+
+    def bind(self, problem: CodingProblem) -> Penalty:
+        """The prior as numbers, for these samples and this dictionary."""
+        if not (np.isfinite(self.sigma) and self.sigma > 0):
+            raise ValueError(f"sigma must be a positive number, got {self.sigma!r}.")
+        distances = np.sqrt(problem.squared_distances())
+        largest = distances.max(axis=1, keepdims=True)
+        relative = distances / np.where(largest > 0, largest, 1.0)
+        # alpha * r = alpha * e^2 y^2 = 1/2 (2 alpha e^2) y^2: the ridge carries the factor two.
+        return Penalty(_constant(0, problem.n_atoms), 2.0 * np.exp(2.0 * self.sigma * relative))
+
+
+class LocalCoordinate(Prior):
+    r"""Sparse codes that pay for distance (LCC).
+
+    .. math:: r(y; x, D) = \sum_j |y_j|\,\|\phi(x) - \phi(d_j)\|^2
+    """
+
+    def bind(self, problem: CodingProblem) -> Penalty:
+        """The prior as numbers, for these samples and this dictionary."""
+        return Penalty(problem.squared_distances(), _constant(0, problem.n_atoms))
+
+
+def _checked_weights(name: str, weights, size: int, what: str) -> NDArray:
+    weights = np.asarray(weights, dtype=float)
+    if weights.shape != (size,):
+        raise ValueError(
+            f"{name} must have one entry for each {what}: expected shape ({size},), "
+            f"got {weights.shape}."
+        )
+    if not np.all(np.isfinite(weights)) or np.any(weights < 0):
+        raise ValueError(f"{name} must be finite and non-negative.")
+    return weights
+
+
+def _checked_ratio(ratio: float) -> float:
+    if not 0.0 <= ratio <= 1.0:
+        raise ValueError(f"l1_ratio must lie in [0, 1], got {ratio!r}.")
+    return float(ratio)
+
+
+def _bind_groups(prior: GroupL1 | SparseGroupL1, n_atoms: int, scale: float) -> Groups:
+    labels = np.asarray(prior.groups)
+    if labels.shape != (n_atoms,):
+        raise ValueError(
+            f"groups must give one label to each atom: expected shape ({n_atoms},), "
+            f"got {labels.shape}."
+        )
+    names, members, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    if prior.weights is None:
+        return Groups(members, scale * np.sqrt(sizes))
+    return Groups(members, scale * _checked_weights("weights", prior.weights, names.size, "group"))

@@ -1,0 +1,79 @@
+"""The seam: three arrays. Beyond this file nobody sees a sample or a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .dictionary import Dictionary
+
+Codes = NDArray | sparse.csr_array
+
+
+@dataclass(frozen=True, slots=True)
+class CodingProblem:
+    r"""n independent coding problems that share one dictionary of N atoms.
+
+    .. math:: \tfrac12\|\phi(x_i) - \Phi(D) y_i\|^2
+              = \tfrac12 k(x_i, x_i) - k_i^\top y_i + \tfrac12 y_i^\top K y_i
+
+    Codes are rows: ``(n, N)``, a dense array or a CSR array.
+    """
+
+    self_similarity: NDArray  # (n,)    k(x_i, x_i)
+    cross: NDArray  # (n, N)  k(x_i, d_j)
+    gram: NDArray  # (N, N)  k(d_i, d_j)
+
+    @classmethod
+    def of(cls, dictionary: Dictionary, X: NDArray) -> CodingProblem:
+        """The problem of coding the samples X with a dictionary."""
+        self_similarity, cross = dictionary.similarities(X)
+        return cls(self_similarity, cross, dictionary.gram)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples to code."""
+        return self.cross.shape[0]
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms in the dictionary."""
+        return self.gram.shape[0]
+
+    def take(self, rows: NDArray | slice) -> CodingProblem:
+        """The same dictionary with fewer samples."""
+        return CodingProblem(self.self_similarity[rows], self.cross[rows], self.gram)
+
+    def astype(self, dtype: type) -> CodingProblem:
+        """The same problem in another precision; no copy where none is needed."""
+        return CodingProblem(
+            np.asarray(self.self_similarity, dtype),
+            np.asarray(self.cross, dtype),
+            np.asarray(self.gram, dtype),
+        )
+
+    def correlation(self, codes: Codes) -> NDArray:
+        r"""Inner products of atoms and residuals, :math:`k - K y`: minus the gradient, (n, N)."""
+        return self.cross - codes @ self.gram
+
+    def squared_distances(self) -> NDArray:
+        r"""Squared distances in H from samples to atoms, (n, N), never negative."""
+        distances = self.self_similarity[:, None] - 2.0 * self.cross + np.diag(self.gram)
+        return np.maximum(distances, 0.0, out=distances)
+
+    def squared_error(self, codes: Codes) -> NDArray:
+        r"""Squared reconstruction error :math:`\|\phi(x) - \Phi(D) y\|^2`, (n,), never negative."""
+        inner = self.cross + self.correlation(codes)
+        return np.maximum(self.self_similarity - row_sums(codes, inner), 0.0)
+
+
+def row_sums(codes: Codes, weights: NDArray | float = 1.0) -> NDArray:
+    """Sum of ``codes * weights`` over atoms, for dense and CSR codes alike."""
+    product = codes.multiply(weights) if sparse.issparse(codes) else codes * weights
+    return np.asarray(product.sum(axis=1)).ravel()
+
+
+__all__ = ["Codes", "CodingProblem", "row_sums"]

@@ -1,0 +1,124 @@
+"""A Cholesky factor that grows by blocks and shrinks by rotations.
+
+The factor ``U`` (upper triangular, ``U'U = H``) is stored by rows, so that every loop runs along
+contiguous memory: a forward solve subtracts rows, a backward solve takes products with rows, a
+rotation mixes two rows.
+"""
+
+import numpy as np
+from numba import njit
+
+# Sums may be reordered and fused so that they vectorise. NaN and infinity keep their meaning.
+REORDER = {"reassoc", "contract", "nsz"}
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=REORDER)
+def dot(left, right):
+    """Inner product of two vectors of one length."""
+    total = 0.0
+    for i in range(left.size):
+        total += left[i] * right[i]
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=REORDER)
+def subtract_rows(out, matrix, index, weights, count):
+    """``out -= sum_i weights[i] matrix[index[i]]``, four rows in one pass over ``out``."""
+    size = out.size
+    i = 0
+    while i + 4 <= count:
+        a, b = matrix[index[i], :size], matrix[index[i + 1], :size]
+        c, d = matrix[index[i + 2], :size], matrix[index[i + 3], :size]
+        wa, wb, wc, wd = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+        for j in range(size):
+            out[j] -= wa * a[j] + wb * b[j] + wc * c[j] + wd * d[j]
+        i += 4
+    while i < count:
+        a = matrix[index[i], :size]
+        wa = weights[i]
+        for j in range(size):
+            out[j] -= wa * a[j]
+        i += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def with_room(factor, size, needed):
+    """The factor, moved to a larger array if ``needed`` rows do not fit."""
+    if needed <= factor.shape[0]:
+        return factor
+    # An odd number of cache lines a row, so that rows do not collide in the cache.
+    capacity = max(needed, 2 * factor.shape[0]) // 16 * 16 + 24
+    larger = np.empty((capacity, capacity))
+    for i in range(size):
+        larger[i, i:size] = factor[i, i:size]
+    return larger
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=REORDER)
+def forward(factor, size, columns, count):
+    """Solve ``U' x = h`` in place for the first ``count`` rows of ``columns``."""
+    i = 0
+    while i < size:
+        end = min(i + 4, size)
+        for r in range(count):
+            x = columns[r]
+            for a in range(i, end):
+                x[a] /= factor[a, a]
+                for b in range(a + 1, end):
+                    x[b] -= factor[a, b] * x[a]
+        if end < size:
+            u0, u1 = factor[i, end:size], factor[i + 1, end:size]
+            u2, u3 = factor[i + 2, end:size], factor[i + 3, end:size]
+            for r in range(count):
+                x = columns[r]
+                x0, x1, x2, x3 = x[i], x[i + 1], x[i + 2], x[i + 3]
+                rest = x[end:size]
+                for j in range(rest.size):
+                    rest[j] -= x0 * u0[j] + x1 * u1[j] + x2 * u2[j] + x3 * u3[j]
+        i = end
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=REORDER)
+def backward(factor, size, x):
+    """Solve ``U z = x`` in place."""
+    for i in range(size - 1, -1, -1):
+        x[i] = (x[i] - dot(factor[i, i + 1 : size], x[i + 1 : size])) / factor[i, i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=REORDER)
+def append(factor, size, column, pivot):
+    """Add the row whose forward-solved column and squared diagonal entry are given."""
+    for i in range(size):
+        factor[i, size] = column[i]
+    factor[size, size] = np.sqrt(pivot)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=REORDER)
+def mix(upper, lower, carry, cosine, sine):
+    """Rotate the pair (carry, lower): the first goes to ``upper``, the second stays in carry."""
+    for j in range(upper.size):
+        first, second = carry[j], lower[j]
+        upper[j] = cosine * first + sine * second
+        carry[j] = cosine * second - sine * first
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def delete(factor, size, position, carry, solved, ones):
+    """Remove one row; ``solved`` and ``ones`` (solutions of ``U' x = b``) are rotated along."""
+    for i in range(position):
+        row = factor[i]
+        for j in range(position, size - 1):
+            row[j] = row[j + 1]
+    carry[: size - position - 1] = factor[position, position + 1 : size]
+    carried_solved, carried_ones = solved[position], ones[position]
+    for i in range(position, size - 1):
+        rest = carry[i - position : size - 1 - position]
+        length = np.hypot(rest[0], factor[i + 1, i + 1])
+        cosine, sine = rest[0] / length, factor[i + 1, i + 1] / length
+        mix(factor[i, i : size - 1], factor[i + 1, i + 1 : size], rest, cosine, sine)
+        first, second = carried_solved, solved[i + 1]
+        solved[i] = cosine * first + sine * second
+        carried_solved = cosine * second - sine * first
+        first, second = carried_ones, ones[i + 1]
+        ones[i] = cosine * first + sine * second
+        carried_ones = cosine * second - sine * first

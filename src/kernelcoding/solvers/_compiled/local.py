@@ -1,0 +1,139 @@
+"""Local coding: select the nearest atoms of each row, then solve one small affine system a row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+BLOCK = 32  # candidates looked at in one vector comparison
+
+
+@njit(nogil=True, cache=True)
+def _insert(value, index, values, indices, count):
+    """Keep ``values`` sorted; an equal value goes behind, so that the lower index stays first."""
+    position = min(count, values.size - 1)
+    while position > 0 and values[position - 1] > value:
+        values[position] = values[position - 1]
+        indices[position] = indices[position - 1]
+        position -= 1
+    values[position] = value
+    indices[position] = index
+
+
+@njit(nogil=True, cache=True)
+def smallest(products, offsets, factor, indices):
+    """Fill ``indices[i]`` with the columns of the smallest ``offsets + factor * products[i]``.
+
+    In increasing order, the lowest index first among equals. The scores are never stored: one pass
+    compares blocks of them with the worst of the best so far, and few blocks contain a better one.
+    """
+    n_columns, n_kept = products.shape[1], indices.shape[1]
+    values = np.empty(n_kept, products.dtype)
+    for i in range(products.shape[0]):
+        row, best = products[i], indices[i]
+        for j in range(n_kept):
+            _insert(offsets[j] + factor * row[j], j, values, best, j)
+        worst = values[n_kept - 1]
+        for start in range(n_kept, n_columns, BLOCK):
+            stop = min(start + BLOCK, n_columns)
+            hits = 0  # a sum of integers: the compiler may turn it into vector comparisons
+            for j in range(start, stop):
+                hits += offsets[j] + factor * row[j] < worst
+            if hits > 0:
+                for j in range(start, stop):
+                    score = offsets[j] + factor * row[j]
+                    if score < worst:
+                        _insert(score, j, values, best, n_kept)
+                        worst = values[n_kept - 1]
+
+
+@njit(nogil=True, cache=True)
+def _centred_gram(self_similarity, cross, gram, atoms, centred):
+    """Upper half of ``K_B - k 1' - 1 k' + kxx 1 1'``; returns its trace and the scale of its terms."""
+    trace, scale = 0.0, abs(self_similarity)
+    for a in range(atoms.size):
+        atom, base = atoms[a], self_similarity - float(cross[a])
+        for b in range(a, atoms.size):
+            centred[a, b] = (float(gram[atom, atoms[b]]) - float(cross[b])) + base
+        centred[a, a] = max(centred[a, a], 0.0)  # a squared distance
+        trace += centred[a, a]
+        scale = max(scale, abs(float(gram[atom, atom])))
+    return trace, scale
+
+
+@njit(nogil=True, cache=True)
+def _factorise(centred, ridge, floor, factor):
+    """Upper Cholesky factor of ``centred + ridge I``; false when a pivot is not above floor."""
+    size = centred.shape[0]
+    for a in range(size):
+        for b in range(a, size):
+            factor[a, b] = centred[a, b]
+        factor[a, a] += ridge
+    for a in range(size):
+        row = factor[a]
+        if not row[a] > floor:
+            return False
+        inverse = 1.0 / np.sqrt(row[a])
+        for b in range(a, size):
+            row[b] *= inverse
+        for c in range(a + 1, size):
+            below, share = factor[c], row[c]
+            for b in range(c, size):
+                below[b] -= share * row[b]
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _solve_ones(factor, weights):
+    """Solve ``U'U w = 1``."""
+    size = weights.size
+    weights[:] = 1.0
+    for a in range(size):
+        weights[a] /= factor[a, a]
+        for b in range(a + 1, size):
+            weights[b] -= factor[a, b] * weights[a]
+    for a in range(size - 1, -1, -1):
+        total = weights[a]
+        for b in range(a + 1, size):
+            total -= factor[a, b] * weights[b]
+        weights[a] = total / factor[a, a]
+
+
+@njit(nogil=True, cache=True)
+def affine_codes(self_similarity, neighbours, cross, gram, regularization, eps, codes):
+    """Fill ``codes[i]``: minimise ``y'(C + reg tr(C) I) y`` subject to ``1'y = 1`` on the neighbours.
+
+    ``eps`` belongs to the precision of the kernel values. Their rounding moves C by up to ``noise``;
+    below it C is unknown: when the whole trace is, the sample is its nearest atom, and when a
+    pivot is, the ridge is raised to the noise, and on until the factor exists.
+    """
+    size = neighbours.shape[1]
+    centred, factor = np.empty((size, size)), np.empty((size, size))
+    weights = np.empty(size)
+    for i in range(neighbours.shape[0]):
+        similarity = float(self_similarity[i])
+        trace, scale = _centred_gram(similarity, cross[i], gram, neighbours[i], centred)
+        noise = 4.0 * eps * size * scale
+        if trace <= noise:
+            codes[i] = 0.0
+            codes[i, _nearest(centred)] = 1.0
+            continue
+        ridge = regularization * trace
+        while not _factorise(centred, ridge, noise / size, factor) and ridge < np.inf:
+            ridge = max(10.0 * ridge, noise)
+        _solve_ones(factor, weights)
+        total = 0.0
+        for a in range(size):
+            total += weights[a]
+        for a in range(size):
+            codes[i, a] = weights[a] / total
+
+
+@njit(nogil=True, cache=True)
+def _nearest(centred):
+    """Position of the smallest diagonal entry, the first among equals."""
+    best = 0
+    for a in range(1, centred.shape[0]):
+        if centred[a, a] < centred[best, best]:
+            best = a
+    return best

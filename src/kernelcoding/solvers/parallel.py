@@ -1,0 +1,27 @@
+"""Rows in parallel: plain threads around compiled code that has released the interpreter lock.
+
+Threads of our own, not Numba's: they survive forks, nest inside joblib workers, and leave BLAS
+alone because compiled code here calls none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from joblib import effective_n_jobs
+
+Result = TypeVar("Result")
+
+
+def map_rows(
+    function: Callable[[slice], Result], n_rows: int, n_jobs: int | None, chunk: int = 64
+) -> list[Result]:
+    """Call ``function`` on consecutive slices of rows and return the results in order."""
+    n_threads = effective_n_jobs(n_jobs)
+    if n_threads == 1:
+        return [function(slice(0, n_rows))]
+    slices = [slice(start, min(start + chunk, n_rows)) for start in range(0, n_rows, chunk)]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(function, slices))
