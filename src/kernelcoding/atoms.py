@@ -14,7 +14,7 @@ MAX_LLOYD_ROUNDS = 100
 def build_dictionary(
     kernel: Kernel,
     X: NDArray,
-    atoms: None | int | NDArray | Dictionary,
+    atoms: int | NDArray | Dictionary | None,
     init: str,
     random_state: np.random.RandomState,
 ) -> Dictionary:

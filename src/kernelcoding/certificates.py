@@ -1,4 +1,4 @@
-r"""The judge: how far is a code from optimal?
+r"""The judge: upper bounds on how far a code is from optimal.
 
 Solvers do not mark their own work. Everything here is computed in double precision at the codes
 that are handed in, whoever made them, and each number is an upper bound on
@@ -67,9 +67,9 @@ def duality_gap(
 
 def assignment_gap(problem: CodingProblem, formulation: Formulation, codes: NDArray) -> NDArray:
     """Objective above the best single atom, by looking at all of them, (n,)."""
-    return formulation.objective(problem, codes) - single_atom_objectives(
-        problem, formulation
-    ).min(axis=1)
+    return formulation.objective(problem, codes) - single_atom_objectives(problem, formulation).min(
+        axis=1
+    )
 
 
 def single_atom_objectives(problem: CodingProblem, formulation: Formulation) -> NDArray:
@@ -104,9 +104,7 @@ def largest_eigenvalue(gram: NDArray) -> float:
     return max(float(top), np.finfo(np.float64).tiny)
 
 
-def local_gap(
-    near: Neighbours, gram: NDArray, regularization: float, codes: NDArray
-) -> NDArray:
+def local_gap(near: Neighbours, gram: NDArray, regularization: float, codes: NDArray) -> NDArray:
     r"""Gap of approximate LLC, (n,); infinite for weights outside the neighbours.
 
     On the neighbours it is :math:`\min \tfrac12 y^\top H y,\ \mathbf 1^\top y = 1` with

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .coders import BaseKernelCoder, KernelSparseCoder
 from .dictionary import PointDictionary
-from .problem import CodingProblem
 
 
 class ResidualClassifier(ClassifierMixin, BaseEstimator):
@@ -116,7 +115,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         scores : array of shape (n, n_classes), or (n,) for two classes
             With two classes, the score of the second minus that of the first.
         """
-        scores = -self._residuals(X)
+        scores = -self._residuals(X, self._codes(X))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict(self, X) -> NDArray:
@@ -132,7 +131,24 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         labels : array of shape (n,)
             One of ``classes_`` each.
         """
-        return self.classes_[self._residuals(X).argmin(axis=1)]
+        return self.predict_from_codes(X, self._codes(X))
+
+    def predict_from_codes(self, X, codes) -> NDArray:
+        """The class of smallest residual for samples whose codes are known already.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+        codes : array or CSR array of shape (n, n_atoms)
+            Their codes.
+
+        Returns
+        -------
+        labels : array of shape (n,)
+            One of ``classes_`` each.
+        """
+        return self.classes_[self._residuals(X, codes).argmin(axis=1)]
 
     def concentration(self, X) -> NDArray:
         r"""Sparsity concentration index, a rejection score in [0, 1].
@@ -152,9 +168,8 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         index : array of shape (n,)
             Reject where it is small.
         """
-        check_is_fitted(self)
         n_classes = len(self.classes_)
-        per_class = abs(self.coder_.transform(X)) @ self._membership()
+        per_class = abs(self._codes(X)) @ self._membership()
         per_class = per_class.toarray() if sparse.issparse(per_class) else per_class
         total = per_class.sum(axis=1)
         if n_classes == 1:
@@ -167,19 +182,20 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
     def _membership(self) -> NDArray:
         return (self.atom_classes_[:, None] == np.arange(len(self.classes_))).astype(float)
 
-    def _residuals(self, X) -> NDArray:
-        """Residual of each class up to k(x, x), (n, n_classes)."""
+    def _codes(self, X):
         check_is_fitted(self)
-        codes = self.coder_.transform(X)
-        codes = codes.toarray() if sparse.issparse(codes) else codes
-        problem = CodingProblem.of(self.coder_.dictionary_, self.coder_._validate_query(X))
-        problem = problem.astype(np.float64)
-        residuals = np.empty((problem.n_samples, len(self.classes_)))
-        for label in range(len(self.classes_)):
-            own = np.flatnonzero(self.atom_classes_ == label)
-            part = codes[:, own].astype(np.float64)
-            pull = part @ problem.gram[np.ix_(own, own)] - 2.0 * problem.cross[:, own]
-            residuals[:, label] = (part * pull).sum(axis=1)
+        return self.coder_.transform(X)
+
+    def _residuals(self, X, codes) -> NDArray:
+        """Residual of each class up to k(x, x), (n, n_classes)."""
+        members = [np.flatnonzero(self.atom_classes_ == s) for s in range(len(self.classes_))]
+        residuals = np.empty((codes.shape[0], len(self.classes_)))
+        for rows, problem in self.coder_.problems(X):
+            block = codes[rows].toarray() if sparse.issparse(codes) else codes[rows]
+            for label, own in enumerate(members):
+                part = block[:, own].astype(np.float64)
+                pull = part @ problem.gram[np.ix_(own, own)] - 2.0 * problem.cross[:, own]
+                residuals[rows, label] = (part * pull).sum(axis=1)
         return residuals
 
     def __sklearn_tags__(self):

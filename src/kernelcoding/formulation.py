@@ -51,7 +51,7 @@ class Formulation:
         """
         step = scale * self.alpha
         if not self.constraint.sum_to_one:
-            return self.prior.prox(points, step)  # type: ignore[union-attr]
+            return self.prior.prox(points, step)
         return _prox_with_sum_one(self.prior, points, step)
 
     def objective(self, problem: CodingProblem, codes: Codes) -> NDArray:

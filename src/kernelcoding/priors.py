@@ -37,7 +37,7 @@ class CustomPrior(Protocol):
     """What a user's own convex prior must offer; codes are rows."""
 
     def value(self, codes: NDArray) -> NDArray:
-        """r of each row, (n,)."""
+        """R of each row, (n,)."""
 
     def prox(self, points: NDArray, scale: float) -> NDArray:
         r"""Each row's :math:`\arg\min_y \tfrac12\|y - v\|^2 + t\,r(y)`, (n, N)."""
@@ -65,7 +65,7 @@ class FixedPrior(Prior):
         return self.for_atoms(problem.n_atoms)
 
     def value(self, codes: Codes) -> NDArray:
-        """r of each row, (n,)."""
+        """R of each row, (n,)."""
         return self.for_atoms(codes.shape[1]).value(codes)
 
     def prox(self, points: NDArray, scale: float) -> NDArray:

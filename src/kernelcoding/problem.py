@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from scipy import sparse
 
 from .dictionary import Dictionary
 
-Codes = NDArray | sparse.csr_array
+Codes: TypeAlias = Any  # a dense array or a scipy.sparse.csr_array, one code a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class CodingProblem:
 
 def row_sums(codes: Codes, weights: NDArray | float = 1.0) -> NDArray:
     """Sum of ``codes * weights`` over atoms, for dense and CSR codes alike."""
-    product = codes.multiply(weights) if sparse.issparse(codes) else codes * weights
+    product: Any = codes.multiply(weights) if sparse.issparse(codes) else codes * weights
     return np.asarray(product.sum(axis=1)).ravel()
 
 

@@ -30,7 +30,7 @@ class KernelBagOfWords(BaseKernelCoder):
         As in :class:`KernelCoder`.
     assignment : {"soft", "hard"}, default="soft"
         The kind of assignment.
-    sigma : float, default=1.0
+    sigma : float, default=10.0
         Bandwidth of soft assignment; larger is closer to hard.
     n_neighbors : int, default=None
         Localised soft assignment among that many atoms; None takes all.
@@ -60,7 +60,7 @@ class KernelBagOfWords(BaseKernelCoder):
         kernel="rbf",
         atoms=None,
         assignment="soft",
-        sigma=1.0,
+        sigma=10.0,
         n_neighbors=None,
         init="k-means++",
         learn_kernel=False,

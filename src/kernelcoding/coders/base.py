@@ -112,15 +112,10 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             :math:`\|\phi(x) - \Phi(D) y\|^2`.
         """
         codes = self.transform(X) if codes is None else self._validate_codes(codes)
-        X = self._validate_query(X)
-        _check_as_many(X, codes)
-        parts = [
-            CodingProblem.of(self.dictionary_, X[rows])
-            .astype(np.float64)
-            .squared_error(_numbers(codes)[rows])
-            for rows in self._blocks(X)
-        ]
-        return np.concatenate(parts)
+        errors = np.empty(codes.shape[0])
+        for rows, problem in self.problems(X, codes.shape[0]):
+            errors[rows] = problem.squared_error(codes[rows].astype(np.float64))
+        return errors
 
     def certify(self, X, codes) -> NDArray:
         """Upper bound on how far each code is from the optimum of its problem.
@@ -139,8 +134,31 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         X = self._validate_query(X)
         codes = self._validate_codes(codes)
-        _check_as_many(X, codes)
+        _check_as_many(len(X), codes.shape[0])
         return np.concatenate([self._gap(X[rows], codes[rows]) for rows in self._blocks(X)])
+
+    def problems(self, X, n_codes: int | None = None):
+        """The coding problems of samples, block by block, in double precision.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+        n_codes : int, default=None
+            Number of codes that belong to them; refused where it differs.
+
+        Yields
+        ------
+        rows : slice
+            Which samples.
+        problem : CodingProblem
+            Their similarities.
+        """
+        X = self._validate_query(X)
+        if n_codes is not None:
+            _check_as_many(len(X), n_codes)
+        for rows in self._blocks(X):
+            yield rows, CodingProblem.of(self.dictionary_, X[rows]).astype(np.float64)
 
     def inverse_transform(self, codes) -> NDArray:
         """Combine the atoms in input space with the weights of the codes.
@@ -199,15 +217,11 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     # Machinery ----------------------------------------------------------------------------
 
     def _options(self) -> Options:
-        return Options(
-            tol=getattr(self, "tol", 1e-6),
-            max_iter=getattr(self, "max_iter", None) or Options.max_iter,
-            n_jobs=self.n_jobs,
-            sparse_output=self.sparse_output,
-        )
+        names = ("tol", "max_iter", "n_jobs", "sparse_output")
+        return Options(**{name: getattr(self, name) for name in names if hasattr(self, name)})
 
     def _check_neighbors(self) -> None:
-        n_neighbors, n_atoms = self.n_neighbors, self.dictionary_.n_atoms  # type: ignore[attr-defined]
+        n_neighbors, n_atoms = self.n_neighbors, self.dictionary_.n_atoms
         if n_neighbors > n_atoms:
             warnings.warn(
                 f"n_neighbors={n_neighbors} exceeds the number of atoms ({n_atoms}): all atoms "
@@ -272,13 +286,9 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return tags
 
 
-def _numbers(codes: Codes) -> Codes:
-    return codes.astype(np.float64, copy=False)
-
-
-def _check_as_many(X: NDArray, codes: Codes) -> None:
-    if len(X) != codes.shape[0]:
-        raise ValueError(f"There are {len(X)} samples but {codes.shape[0]} codes.")
+def _check_as_many(n_samples: int, n_codes: int) -> None:
+    if n_samples != n_codes:
+        raise ValueError(f"There are {n_samples} samples but {n_codes} codes.")
 
 
 def check_positive(name: str, value: Any) -> None:

@@ -38,7 +38,7 @@ class KernelLLC(BaseKernelCoder):
         Number of nearest atoms; None is exact LLC. More than there are atoms means all.
     sigma : float, default=1.0
         Growth of the price with distance (exact LLC only).
-    alpha : float, default=0.1
+    alpha : float, default=0.01
         Weight of the price (exact LLC only).
     regularization : float, default=1e-4
         :math:`\beta`, the ridge relative to the trace of C (approximate LLC only); 0 is allowed.
@@ -70,7 +70,7 @@ class KernelLLC(BaseKernelCoder):
         atoms=None,
         n_neighbors=5,
         sigma=1.0,
-        alpha=0.1,
+        alpha=0.01,
         regularization=1e-4,
         init="k-means++",
         learn_kernel=False,

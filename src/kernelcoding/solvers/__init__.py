@@ -1,0 +1,1 @@
+"""Algorithms on ``(K, k)``, one a file; :mod:`.choose` is the table that picks one."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..penalty import Groups, Penalty
 from ..problem import Codes, CodingProblem

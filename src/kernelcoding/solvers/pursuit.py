@@ -70,21 +70,18 @@ def solve(
     norms = np.sqrt(np.maximum(np.diag(gram), 0.0))
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     rule, eps = SELECTIONS.index(selection), float(np.finfo(dtype).eps)
-    budget = min(n_nonzero, problem.n_atoms)
+    shape = (problem.n_samples, min(n_nonzero, problem.n_atoms))
+    support, values = np.empty(shape, np.int32), np.empty(shape, dtype)
+    n_chosen = np.empty(problem.n_samples, np.int64)
 
-    def code(rows: slice) -> tuple[NDArray, NDArray, NDArray]:
-        n_rows = cross[rows].shape[0]
-        support = np.zeros((n_rows, budget), np.int32)
-        values, counts = np.zeros((n_rows, budget), dtype), np.zeros(n_rows, np.int64)
-        targets = problem.self_similarity[rows]
-        pursue(targets, cross[rows], gram, scale, rule, tol, eps, support, values, counts)
-        return support, values, counts
+    def code(rows: slice) -> None:
+        samples, out = (problem.self_similarity[rows], cross[rows]), (support[rows], values[rows])
+        pursue(*samples, gram, scale, rule, tol, eps, *out, n_chosen[rows])
 
-    parts = map_rows(code, problem.n_samples, n_jobs)
-    support, values, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    codes = _gather(support, values, counts, problem.n_atoms)
+    map_rows(code, problem.n_samples, n_jobs)
+    codes = _gather(support, values, n_chosen, problem.n_atoms)
     converged = np.ones(problem.n_samples, bool)
-    return codes if sparse_output else codes.toarray(), converged, counts
+    return codes if sparse_output else codes.toarray(), converged, n_chosen
 
 
 def _gather(support: NDArray, values: NDArray, counts: NDArray, n_atoms: int) -> sparse.csr_array:

@@ -1,0 +1,1 @@
+"""Experiments: declarative descriptions of what is run, and the records they leave."""

@@ -1,0 +1,1 @@
+"""Records in, one self-contained page out; nothing is computed here."""
