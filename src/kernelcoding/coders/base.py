@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,12 @@ from ..formulation import Formulation
 from ..kernels import Kernel, as_kernel
 from ..problem import Codes, CodingProblem
 from ..solvers.choose import Options, choose_solver, solve
+from ..solvers.parallel import map_blocks
 from ..solvers.result import CodingResult
 
-# Samples are coded in blocks whose cross-similarities take about this many numbers.
-BLOCK_SIZE = 2**22
+# Samples are coded in blocks whose cross-similarities take about this many numbers: small enough
+# to stay in cache between the kernel and the solver, large enough for an efficient product.
+BLOCK_SIZE = 2**18
 
 
 class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -82,19 +85,22 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             One code a row, in the precision of X.
         """
         X = self._validate_query(X)
-        results = [self._encode(X[rows], self._options()) for rows in self._blocks(X)]
-        converged = np.concatenate([result.converged for result in results])
-        if not converged.all():
-            failed = next(result for result in results if not result.converged.all())
-            warnings.warn(
-                f"{np.count_nonzero(~converged)} of {len(converged)} codes did not converge: "
-                f"{failed.status.value}.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        codes = [result.codes for result in results]
-        stacked = sparse.vstack(codes, format="csr") if self.sparse_output else np.vstack(codes)
-        return stacked.astype(X.dtype, copy=False)
+        options = replace(self._options(), n_jobs=1, certify=False)
+        codes = None if self.sparse_output else np.empty((len(X), self._n_features_out), X.dtype)
+
+        def encode(rows: slice) -> CodingResult:
+            result = self._encode(X[rows], options)
+            if codes is None:
+                return result
+            codes[rows] = result.codes
+            return replace(result, codes=None)
+
+        results = map_blocks(encode, len(X), self._block_rows(), self.n_jobs)
+        self._warn_if_unfinished(results)
+        if codes is None:
+            blocks = [result.codes for result in results]
+            codes = sparse.vstack(blocks, format="csr").astype(X.dtype, copy=False)
+        return codes
 
     def reconstruction_error(self, X, codes=None) -> NDArray:
         r"""Squared distance in H between samples and their reconstructions.
@@ -230,9 +236,23 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 stacklevel=3,
             )
 
+    @staticmethod
+    def _warn_if_unfinished(results: list[CodingResult]) -> None:
+        converged = np.concatenate([result.converged for result in results])
+        if not converged.all():
+            failed = next(result for result in results if not result.converged.all())
+            warnings.warn(
+                f"{np.count_nonzero(~converged)} of {len(converged)} codes did not converge: "
+                f"{failed.status.value}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _block_rows(self) -> int:
+        return max(16, BLOCK_SIZE // self.dictionary_.n_atoms)
+
     def _blocks(self, X: NDArray):
-        n_rows = max(1, BLOCK_SIZE // self.dictionary_.n_atoms)
-        return gen_batches(len(X), n_rows)
+        return gen_batches(len(X), self._block_rows())
 
     def _resolve(self, kernel: Kernel, X: NDArray) -> Kernel:
         if isinstance(self.atoms, Dictionary):

@@ -120,7 +120,8 @@ class KernelLLC(BaseKernelCoder):
             sparse_output=options.sparse_output,
         )
         ones = np.ones(len(X), dtype=int)
-        return CodingResult(codes, self._gap(X, codes), ones == 1, ones)
+        gap = self._gap(X, codes) if options.certify else None
+        return CodingResult(codes, gap, ones == 1, ones)
 
     def _gap(self, X, codes):
         if self.n_neighbors is None:

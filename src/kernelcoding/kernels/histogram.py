@@ -62,7 +62,9 @@ class ChiSquared(ExponentialKernel, _Histograms):
         require_same_width(P[0], Q[0])
         if not len(P[0]) or not len(Q[0]):  # scikit-learn refuses empty stacks
             return np.zeros((len(P[0]), len(Q[0])), dtype=np.result_type(P[0], Q[0]))
-        negative = additive_chi2_kernel(P[0], Q[0])
+        # scikit-learn's loop refuses read-only arrays, which joblib hands to its workers
+        left, right = (np.require(part[0], requirements="W") for part in (P, Q))
+        negative = additive_chi2_kernel(left, right)
         return np.negative(negative, out=negative)
 
 

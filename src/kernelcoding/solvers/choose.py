@@ -25,6 +25,7 @@ class Options:
     n_jobs: int | None = None
     sparse_output: bool = False
     start: Codes | None = None
+    certify: bool = True
 
 
 # codes, and for iterative solvers: did each row converge, after how many iterations
@@ -193,7 +194,7 @@ def solve(
     n_samples = problem.n_samples
     return CodingResult(
         codes=codes,
-        gap=certify(problem, formulation, codes),
+        gap=certify(problem, formulation, codes) if options.certify else None,
         converged=np.broadcast_to(np.asarray(converged, dtype=bool), (n_samples,)),
         n_iter=np.broadcast_to(np.asarray(n_iter, dtype=int), (n_samples,)),
     )

@@ -10,6 +10,7 @@ from ..problem import Codes, CodingProblem
 from .parallel import map_rows
 
 
+TUNING=np.array([1.0,0.25,0.5])
 def solve(
     problem: CodingProblem,
     penalty: Penalty,
@@ -41,7 +42,7 @@ def solve(
         if sum_to_one:
             out[np.arange(len(out)), np.argmax(cross - .5*np.diag(gram), axis=1)] = 1.0
         conv, it = solve_rows(gram, cross, l1 if len(l1) == 1 else l1[rows], ridge if len(ridge) == 1 else ridge[rows],
-            starts, labels, weights, nonnegative, sum_to_one, tol, max_iter, out)
+            starts, labels, weights, nonnegative, sum_to_one, tol, max_iter, out, TUNING)
         codes[rows][:, order] = out
         return conv, it
     parts = map_rows(run, n, n_jobs, chunk=8)

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from joblib import effective_n_jobs
+from threadpoolctl import threadpool_limits
 
 Result = TypeVar("Result")
 
@@ -24,4 +25,19 @@ def map_rows(
         return [function(slice(0, n_rows))]
     slices = [slice(start, min(start + chunk, n_rows)) for start in range(0, n_rows, chunk)]
     with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(function, slices))
+
+
+def map_blocks(
+    function: Callable[[slice], Result], n_rows: int, block: int, n_jobs: int | None
+) -> list[Result]:
+    """Call ``function`` on blocks of rows, in order, several at a time where asked.
+
+    For work that calls BLAS: with more than one thread of ours, BLAS keeps to one of its own.
+    """
+    slices = [slice(start, min(start + block, n_rows)) for start in range(0, n_rows, block)]
+    n_threads = min(effective_n_jobs(n_jobs), len(slices))
+    if n_threads == 1:
+        return [function(rows) for rows in slices]
+    with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(function, slices))

@@ -26,7 +26,7 @@ class CodingResult:
     """Codes and what is known about them, one entry a sample."""
 
     codes: Codes  # (n, N)
-    gap: NDArray  # (n,)  certificate at these codes, from the judge
+    gap: NDArray | None  # (n,)  certificate at these codes, from the judge; None if not asked
     converged: NDArray  # (n,)  did the row stop by tolerance?
     n_iter: NDArray  # (n,)  iterations spent on the row
 

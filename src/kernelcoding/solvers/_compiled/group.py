@@ -22,6 +22,7 @@ from .group_steps import (
     group_norms,
     multiplier,
     objective_change,
+    rank_pulls,
     steepest,
 )
 
@@ -113,12 +114,15 @@ def accept(code, slope, norms, starts, change, image):
 
 @njit(nogil=True, cache=True)
 def admit(
-    gram, ridge, code, slope, descent, l1, weights, norms, starts, sum_to_one, change, image
+    gram, ridge, code, slope, descent, l1, weights, norms, starts, group_of, size, sum_to_one,
+    change, image, pulls, tuning
 ):
     """Bring in the zero atoms that pull hardest, by the exact step along their descent."""
-    change[:] = 0.0
-    if choose(code, descent, norms, weights, starts, SHARE, change) == 0:
+    outside, inside = rank_pulls(code, descent, weights, norms, starts, pulls)
+    if outside <= tuning[0]**2 * inside:
         return False
+    limit = int(tuning[1] * size)
+    choose(descent, weights, norms, starts, group_of, pulls, tuning[2], limit, change)
     gain = 0.0
     total = 0.0
     for j in range(code.size):
@@ -173,7 +177,7 @@ def search(
 @njit(nogil=True, cache=True)
 def solve_row(
     gram, cross, l1, ridge, starts, group_of, weights, nonnegative, sum_to_one, tol, max_iter, code,
-    matrix, vectors, groups, active,
+    matrix, vectors, groups, active, tuning
 ):
     slope, descent, direction, change, image, solution, border = vectors
     norms, scales = groups
@@ -182,6 +186,7 @@ def solve_row(
     slope[:] = cross - image
     group_norms(code, starts, norms)
     worst = np.inf
+    size = 0
     for iteration in range(max_iter):
         shift = multiplier(code, slope, l1, weights, norms) if sum_to_one else 0.0
         worst = steepest(
@@ -190,7 +195,8 @@ def solve_row(
         if worst <= 1.0:
             return True, iteration
         if admit(
-            gram, ridge, code, slope, descent, l1, weights, norms, starts, sum_to_one, change, image
+            gram, ridge, code, slope, descent, l1, weights, norms, starts, group_of, size, sum_to_one,
+            change, image, solution, tuning
         ):
             shift = multiplier(code, slope, l1, weights, norms) if sum_to_one else 0.0
             steepest(code, slope, shift, l1, weights, norms, starts, nonnegative, descent, scales)
@@ -210,7 +216,7 @@ def solve_row(
 
 @njit(nogil=True, cache=True)
 def solve_rows(
-    gram, cross, l1, ridge, starts, group_of, weights, nonnegative, sum_to_one, tol, max_iter, codes
+    gram, cross, l1, ridge, starts, group_of, weights, nonnegative, sum_to_one, tol, max_iter, codes, tuning
 ):
     """Solve every row in place of its start in ``codes``."""
     n, size = cross.shape
@@ -223,6 +229,6 @@ def solve_rows(
     for i in range(n):
         converged[i], n_iter[i] = solve_row(
             gram, cross[i], l1[i % l1.shape[0]], ridge[i % ridge.shape[0]], starts, group_of, weights,
-            nonnegative, sum_to_one, tol, max_iter, codes[i], matrix, vectors, groups, active,
+            nonnegative, sum_to_one, tol, max_iter, codes[i], matrix, vectors, groups, active, tuning
         )
     return converged, n_iter

@@ -90,41 +90,55 @@ def steepest(code, slope, shift, l1, weights, norms, starts, nonnegative, descen
 
 
 @njit(nogil=True, cache=True)
-def choose(code, descent, norms, weights, starts, share, change):
-    """Put into ``change`` the descent of zero atoms that pull at least ``share`` of the best.
+def rank_pulls(code, descent, weights, norms, starts, pulls):
+    """How hard each unit of zero atoms pulls, stored at an atom of the unit.
 
-    A group of zeros is one unit (its atoms enter together or not at all); in a group that is
-    present, or has no weight, each atom is a unit. Returns the number of atoms chosen.
+    A group of zeros is one unit (its atoms enter together or not at all), stored at its first
+    atom; in a group that is present, or has no weight, each atom is a unit. Returns the squared
+    norms of the descent over zero atoms and over the others.
     """
-    best = 0.0
+    outside = 0.0
+    inside = 0.0
     for g in range(weights.size):
-        best = max(best, largest_pull(code, descent, norms[g], weights[g], starts[g], starts[g + 1]))
-    count = 0
-    for g in range(weights.size):
-        whole = norms[g] == 0.0 and weights[g] > 0.0
-        limit = share * best
-        if whole:
-            pull = largest_pull(code, descent, norms[g], weights[g], starts[g], starts[g + 1])
-            if pull < limit:
-                continue
-            limit = 0.0
-        for j in range(starts[g], starts[g + 1]):
-            if code[j] == 0.0 and descent[j] != 0.0 and abs(descent[j]) >= limit:
-                change[j] = descent[j]
-                count += 1
-    return count
+        low, high = starts[g], starts[g + 1]
+        total = 0.0
+        for j in range(low, high):
+            square = descent[j] * descent[j]
+            if code[j] == 0.0:
+                total += square
+                pulls[j] = abs(descent[j])
+            else:
+                inside += square
+                pulls[j] = 0.0
+        outside += total
+        if norms[g] == 0.0 and weights[g] > 0.0:
+            pulls[low:high] = 0.0
+            pulls[low] = np.sqrt(total)
+    return outside, inside
 
 
 @njit(nogil=True, cache=True)
-def largest_pull(code, descent, norm, weight, low, high):
-    """Length of the descent of a group of zeros, else the largest of its zero atoms."""
-    total = 0.0
-    largest = 0.0
-    for j in range(low, high):
-        if code[j] == 0.0:
-            total += descent[j] * descent[j]
-            largest = max(largest, abs(descent[j]))
-    return np.sqrt(total) if norm == 0.0 and weight > 0.0 else largest
+def choose(descent, weights, norms, starts, group_of, pulls, share, limit, change):
+    """Copy to ``change`` the descent of the units that pull hardest, about ``limit`` atoms.
+
+    None is weaker than ``share`` of the strongest; the strongest is always taken.
+    """
+    change[:] = 0.0
+    first = np.argmax(pulls)
+    weakest = share * pulls[first]
+    count = 0
+    unit = first
+    while pulls[unit] > 0.0 and pulls[unit] >= weakest:
+        g = group_of[unit]
+        low, high = unit, unit + 1
+        if norms[g] == 0.0 and weights[g] > 0.0:
+            low, high = starts[g], starts[g + 1]
+        if count > 0 and count + high - low > limit:
+            break
+        change[low:high] = descent[low:high]
+        count += high - low
+        pulls[unit] = 0.0
+        unit = np.argmax(pulls)
 
 
 @njit(nogil=True, cache=True, fastmath=SUMS)
