@@ -84,6 +84,26 @@ def test_distances_over_many_blocks(shape, rng):
     assert_allclose(S, cdist(X, Z, "sqeuclidean"), rtol=1e-9, atol=1e-12)
 
 
+def test_mirrored_blocks_are_in_their_places(rng):
+    X = rng.normal(size=(700, 3))
+    kernel = Gaussian(0.3)
+    P = kernel.prepare(X)
+    truth = cdist(X, X, "sqeuclidean")
+    assert_allclose(kernel.statistic(P, P), truth, rtol=1e-9, atol=1e-12)
+    assert_allclose(kernel(X), np.exp(-0.3 * truth), rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rounding_never_makes_a_similarity_exceed_one(dtype, rng):
+    X = (100.0 + rng.normal(size=(300, 8))).astype(dtype)
+    kernel = Gaussian(50.0)
+    assert kernel.statistic(kernel.prepare(X), kernel.prepare(X.copy())).min() >= 0
+    assert kernel(X, X.copy()).max() <= 1
+    K = kernel(X)  # several blocks of rows, each with its part of the diagonal
+    assert (np.diag(K) == 1).all()
+    assert (K == K.T).all()
+
+
 def test_float32_far_from_the_origin(rng):
     X = (1000.0 + rng.normal(size=(50, 8))).astype(np.float32)
     Z = (1000.0 + rng.normal(size=(40, 8))).astype(np.float32)

@@ -35,7 +35,7 @@ def build_dictionary(
         Source of random numbers.
     """
     if isinstance(atoms, Dictionary):
-        return atoms
+        return _fitting(atoms, X)
     if atoms is None:
         return PointDictionary(kernel, X, np.arange(len(X)))
     if isinstance(atoms, (int, np.integer)) and not isinstance(atoms, bool):
@@ -43,8 +43,21 @@ def build_dictionary(
     return _given(kernel, X, atoms)
 
 
+def _fitting(dictionary: Dictionary, X: NDArray) -> Dictionary:
+    """The dictionary itself, if it can answer for samples like these."""
+    try:
+        dictionary.cross(X[:1])
+    except ValueError as error:
+        raise ValueError(f"atoms is a dictionary that the samples do not fit: {error}") from error
+    return dictionary
+
+
 def _given(kernel: Kernel, X: NDArray, atoms) -> PointDictionary:
     points = np.asarray(atoms)
+    if points.ndim == 0:
+        raise ValueError(
+            f"atoms must be None, an integer, an array of points or a Dictionary, got {atoms!r}."
+        )
     if kernel.uses_index:
         if points.ndim != 1 or not np.issubdtype(points.dtype, np.integer):
             raise ValueError(
@@ -55,7 +68,12 @@ def _given(kernel: Kernel, X: NDArray, atoms) -> PointDictionary:
         if points.size == 0 or points.min() < 0 or points.max() >= len(X):
             raise ValueError(f"atoms must be indices from 0 to {len(X) - 1}.")
         return PointDictionary(kernel, X[points], points)
-    points = kernel.check(points.astype(X.dtype, copy=False) if points.ndim else points)
+    try:
+        points = kernel.check(points.astype(X.dtype, copy=False))
+    except ValueError as error:
+        raise ValueError(f"atoms: {error}") from error
+    if len(points) == 0:
+        raise ValueError("atoms must hold at least one point, got an empty array.")
     if points.shape[1:] != X.shape[1:]:
         raise ValueError(
             f"atoms have shape {points.shape[1:]} each, but the samples have {X.shape[1:]}."

@@ -10,9 +10,15 @@ point :math:`u = s(\phi - \Phi y)`. Then weak duality gives, for every multiplie
 
 .. math:: P(y) - P^* \le P(y) - s\,(\langle u_1, \phi\rangle - \mu) + \tfrac{s^2}{2}\|u_1\|^2
           \quad\text{as soon as } s(v - \mu) \in \partial p(0).
+
+The codes behind a dual point need not be feasible, nor be those that are judged: any will do, and
+near the optimum the best are near the codes.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +31,8 @@ from .penalty import Penalty
 from .priors import Prior
 from .problem import Codes, CodingProblem
 
-# Violations below this fraction of the data's scale are rounding, not disagreement.
-ROUNDING = 64 * np.finfo(np.float64).eps
+# Differences below this fraction of the terms they come from are rounding, not disagreement.
+ROUNDING = 16 * np.finfo(np.float64).eps
 
 
 def certify(problem: CodingProblem, formulation: Formulation, codes: Codes) -> NDArray:
@@ -35,10 +41,9 @@ def certify(problem: CodingProblem, formulation: Formulation, codes: Codes) -> N
     For a prior of the user's own, whose dual is unknown, it is the fixed-point residual instead:
     zero exactly at the optimum, but not a bound in units of the objective.
     """
-    tolerance = 1e-8 if codes.dtype == np.float64 else 1e-4
     problem = problem.astype(np.float64)
-    dense = codes if isinstance(codes, np.ndarray) else codes.toarray()
-    allowed = formulation.constraint.contains(dense, tolerance)
+    dense = _dense(codes)
+    allowed = formulation.constraint.contains(dense, _tolerance(codes))
     finite = np.where(np.isfinite(dense), dense, 0.0).astype(np.float64)
     if isinstance(formulation.constraint, OneAtom):
         gap = assignment_gap(problem, formulation, finite)
@@ -57,11 +62,19 @@ def duality_gap(
 ) -> NDArray:
     """Duality gap of each row for a convex pair, (n,)."""
     correlation = problem.correlation(codes)
+    unpriced = _unpriced(penalty)
+    # The ridge joins the quadratic: a few more coordinates of the residual.
+    joined = correlation - penalty.ridge * codes
+    norms = Penalty(penalty.l1, np.zeros_like(penalty.ridge), penalty.groups)
+    primal = 0.5 * _energy(problem, codes, joined) + norms.value(codes)
+    gap = primal  # no objective is negative
     if penalty.groups is None and np.all(penalty.ridge > 0):
-        return _conjugate_gap(correlation, penalty, constraint, codes)
-    gap = _scaled_gap(problem, penalty, constraint, codes, correlation)
-    if constraint.nonnegative and not constraint.sum_to_one and penalty.groups is None:
-        gap = np.minimum(gap, _shifted_gap(problem, penalty, codes, correlation))
+        gap = np.minimum(gap, _conjugate_gap(correlation, penalty, constraint, codes))
+        if unpriced.any():
+            return gap
+    start = _DualPoint(codes, joined, np.zeros(len(codes)))
+    for point in _dual_points(problem, penalty, constraint, start, unpriced):
+        gap = np.minimum(gap, primal - _dual_value(problem, penalty, constraint, point))
     return gap
 
 
@@ -104,7 +117,7 @@ def largest_eigenvalue(gram: NDArray) -> float:
     return max(float(top), np.finfo(np.float64).tiny)
 
 
-def local_gap(near: Neighbours, gram: NDArray, regularization: float, codes: NDArray) -> NDArray:
+def local_gap(near: Neighbours, gram: NDArray, regularization: float, codes: Codes) -> NDArray:
     r"""Gap of approximate LLC, (n,); infinite for weights outside the neighbours.
 
     On the neighbours it is :math:`\min \tfrac12 y^\top H y,\ \mathbf 1^\top y = 1` with
@@ -112,15 +125,15 @@ def local_gap(near: Neighbours, gram: NDArray, regularization: float, codes: NDA
     constraint into a bound without solving again,
     :math:`P(y) - P^* \le \|Hy - \mu\mathbf 1\|^2 / 2\lambda_{\min}(H)`.
     """
-    tolerance = 1e-8 if codes.dtype == np.float64 else 1e-4
-    weights = np.take_along_axis(codes, near.indices, axis=1).astype(np.float64)
+    dense = _dense(codes)
+    weights = np.take_along_axis(dense, near.indices, axis=1).astype(np.float64)
     curvature, smallest = _local_curvature(near, gram, regularization)
     gradient = np.einsum("nij,nj->ni", curvature, weights)
     # The multiplier that leaves the smallest residual along the constraint is the mean.
     residual = gradient - gradient.mean(axis=1, keepdims=True)
     gap = 0.5 * (residual**2).sum(axis=1) / smallest
-    inside = np.count_nonzero(codes, axis=1) == np.count_nonzero(weights, axis=1)
-    allowed = inside & SumToOne().contains(weights, tolerance)
+    inside = np.count_nonzero(dense, axis=1) == np.count_nonzero(weights, axis=1)
+    allowed = inside & SumToOne().contains(weights, _tolerance(codes))
     return np.where(allowed, gap, np.inf)
 
 
@@ -141,14 +154,14 @@ def _local_curvature(
     return local + ridge[:, None, None] * np.eye(size), ridge
 
 
-def soft_assignment_gap(optimal: NDArray, codes: NDArray, sigma: float) -> NDArray:
+def soft_assignment_gap(optimal: NDArray, codes: Codes, sigma: float) -> NDArray:
     r"""Gap of soft assignment as the entropy-regularised assignment it solves, (n,).
 
     Softmax weights minimise :math:`\tfrac12\sum_j y_j d_j^2 + \tfrac1{2\sigma}\sum_j y_j \log y_j`
     over the simplex; the gap is a Kullback-Leibler divergence over :math:`2\sigma`.
     """
-    tolerance = 1e-8 if codes.dtype == np.float64 else 1e-4
-    codes = codes.astype(np.float64)
+    tolerance = _tolerance(codes)
+    codes = _dense(codes).astype(np.float64)
     safe = np.where(codes > 0, codes, 1.0)
     with np.errstate(divide="ignore"):
         ratio = np.where(codes > 0, np.log(safe) - np.log(optimal), 0.0)
@@ -157,55 +170,72 @@ def soft_assignment_gap(optimal: NDArray, codes: NDArray, sigma: float) -> NDArr
     return np.where(allowed, np.maximum(divergence, 0.0) / (2.0 * sigma), np.inf)
 
 
-def _scaled_gap(
-    problem: CodingProblem,
-    penalty: Penalty,
-    constraint: Constraint,
-    codes: NDArray,
-    correlation: NDArray,
+def _dense(codes: Codes) -> NDArray:
+    return codes if isinstance(codes, np.ndarray) else codes.toarray()
+
+
+def _tolerance(codes: Codes) -> float:
+    """How far from the constraint rounding may have left codes of this precision."""
+    return 1e-8 if codes.dtype == np.float64 else 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class _DualPoint:
+    """Codes whose residual is tried as dual point; they need not be feasible."""
+
+    codes: NDArray  # (n, N)
+    correlation: NDArray  # (n, N)  of atoms and residual
+    multiplier: NDArray  # (n,)  of the sum constraint
+
+
+def _dual_value(
+    problem: CodingProblem, penalty: Penalty, constraint: Constraint, point: _DualPoint
 ) -> NDArray:
-    """Gap with the residual scaled into the dual feasible set; the ridge joins the quadratic."""
-    primal = 0.5 * _energy(problem, penalty, codes, correlation) + _norms(penalty).value(codes)
-    dual_codes, correlation, multiplier = _dual_point(
-        problem, penalty, constraint, codes, correlation - penalty.ridge * codes
-    )
-    inner = problem.self_similarity - (problem.cross * dual_codes).sum(axis=1)
-    energy = inner - (correlation * dual_codes).sum(axis=1)
-    shifted = correlation - multiplier[:, None]
-    slack = ROUNDING * (np.abs(problem.cross).max(axis=1) + np.abs(multiplier))
+    """Dual objective at the best feasible multiple of a point, (n,): a lower bound on P.
+
+    What cancellation leaves uncertain is subtracted: scaled up, it would not be small.
+    """
+    inner = problem.self_similarity - (problem.cross * point.codes).sum(axis=1)
+    largest_norm = np.sqrt(np.maximum(np.diag(problem.gram).max(), 0.0))
+    terms = np.sqrt(np.maximum(problem.self_similarity, 0.0))
+    terms = terms + largest_norm * np.abs(point.codes).sum(axis=1)
+    rounding = ROUNDING * terms**2
+    slope = inner - point.multiplier - rounding
+    energy = np.maximum(inner - (point.correlation * point.codes).sum(axis=1), 0.0) + rounding
+    shifted = point.correlation - point.multiplier[:, None]
+    slack = ROUNDING * (largest_norm * terms + np.abs(point.multiplier))
     shifted = np.sign(shifted) * np.maximum(np.abs(shifted) - slack[:, None], 0.0)
     gauge = penalty.gauge(shifted, one_sided=constraint.nonnegative)
     largest = np.divide(1.0, gauge, out=np.full_like(gauge, np.inf), where=gauge > 0)
-    slope = inner - multiplier
     ideal = np.divide(slope, energy, out=np.ones_like(slope), where=energy > 0)
     scale = np.clip(ideal, 0.0, largest)
-    return primal - scale * slope + 0.5 * scale**2 * np.maximum(energy, 0.0)
+    return scale * slope - 0.5 * scale**2 * energy
 
 
-def _dual_point(
+def _dual_points(
     problem: CodingProblem,
     penalty: Penalty,
     constraint: Constraint,
-    codes: NDArray,
-    correlation: NDArray,
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Codes whose residual is tried as dual point, their correlation, and the multiplier.
+    start: _DualPoint,
+    unpriced: NDArray,
+) -> Iterator[_DualPoint]:
+    r"""Points worth trying, the codes' own residual first.
 
-    Atoms that no term of the penalty prices admit no slack in the dual: there the codes are moved
-    to exact stationarity first (they need not be feasible, only their residual is used).
+    Scaling makes a residual feasible only where every atom has a price. Atoms without one allow
+    no correlation at all (no positive one under :math:`y \ge 0`): there the codes are moved.
     """
-    if not constraint.nonnegative:
-        unpriced = _unpriced(penalty)
-        if unpriced.any():
-            move, multiplier = _stationary_move(problem, penalty, constraint, correlation, unpriced)
-            correlation = correlation - move @ problem.gram - penalty.ridge * move
-            codes = codes + move
-            if unpriced.all():
-                return codes, correlation, multiplier
-    multiplier = np.zeros(len(codes))
-    if constraint.sum_to_one:
-        multiplier = _multiplier(penalty, codes, correlation)
-    return codes, correlation, multiplier
+    if constraint.nonnegative and constraint.sum_to_one:
+        multiplier = _simplex_multiplier(penalty, start.correlation)
+        yield _DualPoint(start.codes, start.correlation, multiplier)
+    elif not unpriced.any():
+        multiplier = start.multiplier
+        if constraint.sum_to_one:
+            multiplier = _multiplier(penalty, start.codes, start.correlation)
+        yield _DualPoint(start.codes, start.correlation, multiplier)
+    else:
+        yield _stationary(problem, penalty, constraint, start, unpriced)
+        if constraint.nonnegative:
+            yield from _pushed_down(problem, penalty, start, unpriced)
 
 
 def _unpriced(penalty: Penalty) -> NDArray:
@@ -215,26 +245,50 @@ def _unpriced(penalty: Penalty) -> NDArray:
     return free
 
 
-def _stationary_move(
+def _stationary(
     problem: CodingProblem,
     penalty: Penalty,
     constraint: Constraint,
-    correlation: NDArray,
+    start: _DualPoint,
     unpriced: NDArray,
-) -> tuple[NDArray, NDArray]:
-    """Move of the unpriced coefficients that zeroes their correlation (up to the multiplier)."""
+) -> _DualPoint:
+    """The unpriced coefficients moved until their correlations vanish (equal the multiplier)."""
     size = int(unpriced.sum())
-    system = problem.gram[np.ix_(unpriced, unpriced)] + np.diag(penalty.ridge[0, unpriced])
-    right = correlation[:, unpriced]
+    system = _curvature(problem, penalty, unpriced)
+    right = start.correlation[:, unpriced]
     if constraint.sum_to_one:
         ones = np.ones((size, 1))
         system = np.block([[system, ones], [ones.T, np.zeros((1, 1))]])
         right = np.hstack([right, np.zeros((len(right), 1))])
     solution = right @ linalg.pinvh(system)
-    move = np.zeros_like(correlation)
+    move = np.zeros_like(start.codes)
     move[:, unpriced] = solution[:, :size]
-    multiplier = solution[:, size] if constraint.sum_to_one else np.zeros(len(right))
-    return move, multiplier
+    multiplier = solution[:, size] if constraint.sum_to_one else start.multiplier
+    correlation = start.correlation - move @ problem.gram - penalty.ridge * move
+    return _DualPoint(start.codes + move, correlation, multiplier)
+
+
+def _pushed_down(
+    problem: CodingProblem, penalty: Penalty, start: _DualPoint, unpriced: NDArray
+) -> Iterator[_DualPoint]:
+    r"""For :math:`y \ge 0`: a little of something added that resembles every unpriced atom.
+
+    All atoms together do for kernels without negative values; the shortest vector of equal
+    similarity to the unpriced atoms does wherever there is one.
+    """
+    shortest = np.zeros(problem.n_atoms)
+    shortest[unpriced] = linalg.pinvh(_curvature(problem, penalty, unpriced)).sum(axis=1)
+    for direction in (np.ones(problem.n_atoms), shortest):
+        pull = direction @ problem.gram + penalty.ridge[0] * direction
+        if np.all(pull[unpriced] > 0):
+            excess = start.correlation[:, unpriced] / pull[unpriced]
+            amount = np.maximum(excess, 0.0).max(axis=1)[:, None]
+            correlation = start.correlation - amount * pull
+            yield _DualPoint(start.codes + amount * direction, correlation, start.multiplier)
+
+
+def _curvature(problem: CodingProblem, penalty: Penalty, atoms: NDArray) -> NDArray:
+    return problem.gram[np.ix_(atoms, atoms)] + np.diag(penalty.ridge[0, atoms])
 
 
 def _multiplier(penalty: Penalty, codes: NDArray, correlation: NDArray) -> NDArray:
@@ -246,42 +300,30 @@ def _multiplier(penalty: Penalty, codes: NDArray, correlation: NDArray) -> NDArr
     inverse = np.divide(penalty.groups.weights, norms, out=np.zeros_like(norms), where=norms > 0)
     pull = penalty.l1 * np.sign(codes) + inverse[:, penalty.groups.labels] * codes
     weights = np.abs(codes)
-    return ((correlation - pull) * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-300)
-
-
-def _norms(penalty: Penalty) -> Penalty:
-    return Penalty(penalty.l1, np.zeros_like(penalty.ridge), penalty.groups)
-
-
-def _energy(
-    problem: CodingProblem, penalty: Penalty, codes: NDArray, correlation: NDArray
-) -> NDArray:
-    """Squared residual plus the ridge term, (n,)."""
-    inner = problem.cross + correlation - penalty.ridge * codes
-    return problem.self_similarity - (codes * inner).sum(axis=1)
-
-
-def _shifted_gap(
-    problem: CodingProblem, penalty: Penalty, codes: NDArray, correlation: NDArray
-) -> NDArray:
-    r"""Gap for :math:`y \ge 0` with a dual point made feasible by adding a little of every atom.
-
-    Works whenever each atom has a positive total similarity to the others (always for Gaussian
-    kernels), also where the penalty has no weight and scaling cannot help.
-    """
-    row_totals = problem.gram.sum(axis=1) + penalty.ridge
-    if np.any(row_totals <= 0):
-        return np.full(len(codes), np.inf)
-    primal = 0.5 * _energy(problem, penalty, codes, correlation) + _norms(penalty).value(codes)
-    excess = correlation - penalty.ridge * codes - penalty.l1
-    amount = np.maximum(excess / row_totals, 0.0).max(axis=1)
-    smooth = problem.cross - correlation + penalty.ridge * codes  # (K + Q) y
-    norm = (
-        (codes * smooth).sum(axis=1)
-        + 2.0 * amount * smooth.sum(axis=1)
-        + amount**2 * row_totals.sum(axis=1)
+    return ((correlation - pull) * weights).sum(axis=1) / np.maximum(
+        weights.sum(axis=1), np.finfo(np.float64).tiny
     )
-    return primal - 0.5 * (problem.self_similarity - norm)
+
+
+def _simplex_multiplier(penalty: Penalty, correlation: NDArray) -> NDArray:
+    """The smallest multiplier that makes the residual feasible as it is, on the simplex."""
+    above = correlation - penalty.l1
+    if penalty.groups is None:
+        return above.max(axis=1)
+    labels, weights = penalty.groups.labels, penalty.groups.weights
+    high = np.full((len(above), weights.size), -np.inf)
+    np.maximum.at(high.T, labels, above.T)
+    low = high - weights
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        fits = penalty.groups.norms(np.maximum(above - middle[:, labels], 0.0)) <= weights
+        low, high = np.where(fits, low, middle), np.where(fits, middle, high)
+    return high.max(axis=1)
+
+
+def _energy(problem: CodingProblem, codes: NDArray, correlation: NDArray) -> NDArray:
+    """Squared residual whose correlations are given, (n,)."""
+    return problem.self_similarity - (codes * (problem.cross + correlation)).sum(axis=1)
 
 
 def _conjugate_gap(
@@ -290,7 +332,7 @@ def _conjugate_gap(
     """Fenchel gap when every atom carries a ridge: the conjugate is finite, nothing is scaled."""
     multiplier = np.zeros(len(codes))
     if constraint.sum_to_one:
-        multiplier = _conjugate_multiplier(correlation, penalty, constraint, codes)
+        multiplier = _conjugate_multiplier(correlation, penalty, constraint)
     above = _above(correlation - multiplier[:, None], penalty, constraint)
     conjugate = (0.5 * above**2 / penalty.ridge).sum(axis=1) + multiplier
     return penalty.value(codes) + conjugate - (correlation * codes).sum(axis=1)
@@ -303,23 +345,22 @@ def _above(shifted: NDArray, penalty: Penalty, constraint: Constraint) -> NDArra
 
 
 def _conjugate_multiplier(
-    correlation: NDArray, penalty: Penalty, constraint: Constraint, codes: NDArray
+    correlation: NDArray, penalty: Penalty, constraint: Constraint
 ) -> NDArray:
-    """Newton's method on the piecewise linear condition that the dual's own codes sum to one."""
-    price = penalty.l1 * np.sign(codes) + penalty.ridge * codes
-    weights = np.abs(codes)
-    multiplier = ((correlation - price) * weights).sum(axis=1) / np.maximum(
-        weights.sum(axis=1), np.finfo(np.float64).tiny
-    )
-    for _ in range(50):
-        shifted = correlation - multiplier[:, None]
+    """The multiplier for which the dual's own codes sum to one, by bisection.
+
+    Their sum falls with the multiplier, but neither convexly nor concavely: Newton's method could
+    cycle.
+    """
+    reach = correlation - penalty.l1
+    high = reach.max(axis=1)  # nothing above its price: the sum is not positive
+    low = (reach - penalty.ridge).max(axis=1)  # one coefficient is one, those above it positive
+    if not constraint.nonnegative:
+        low = np.minimum(low, (correlation + penalty.l1).min(axis=1))  # and none is negative
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        shifted = correlation - middle[:, None]
         above = _above(shifted, penalty, constraint)
-        total = (np.sign(shifted) * above / penalty.ridge).sum(axis=1)
-        slope = ((above > 0) / penalty.ridge).sum(axis=1)
-        # Where nothing is above its price the multiplier is too high: go to the first that is.
-        lower = (correlation - penalty.l1 - penalty.ridge).max(axis=1) - multiplier
-        step = np.divide(total - 1.0, slope, out=lower, where=slope > 0)
-        multiplier = multiplier + step
-        if np.all(np.abs(step) <= ROUNDING * (1.0 + np.abs(multiplier))):
-            break
-    return multiplier
+        enough = (np.sign(shifted) * above / penalty.ridge).sum(axis=1) >= 1.0
+        low, high = np.where(enough, middle, low), np.where(enough, high, middle)
+    return low

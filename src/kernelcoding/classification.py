@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import check_consistent_length
+from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .coders import BaseKernelCoder, KernelSparseCoder
-from .dictionary import PointDictionary
 
 
 class ResidualClassifier(ClassifierMixin, BaseEstimator):
@@ -81,13 +80,13 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.coder_, name):
                 setattr(self, name, getattr(self.coder_, name))
-        dictionary = self.coder_.dictionary_
-        if not isinstance(dictionary, PointDictionary) or dictionary.index is None:
+        index = self.coder_.atom_indices()
+        if index is None:
             raise ValueError(
                 "The residual rule needs atoms with labels: use atoms=None, or an integer with "
                 'init="k-means++" or "random", so that atoms are training samples.'
             )
-        self.atom_classes_ = labels[dictionary.index]
+        self.atom_classes_ = labels[index]
         return self
 
     @staticmethod
@@ -98,6 +97,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
                 "None."
             )
         y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
         check_consistent_length(X, y)
         check_classification_targets(y)
         return y
@@ -148,6 +148,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         labels : array of shape (n,)
             One of ``classes_`` each.
         """
+        check_is_fitted(self)
         return self.classes_[self._residuals(X, codes).argmin(axis=1)]
 
     def concentration(self, X) -> NDArray:
@@ -188,9 +189,10 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
 
     def _residuals(self, X, codes) -> NDArray:
         """Residual of each class up to k(x, x), (n, n_classes)."""
+        codes = self.coder_.check_codes(codes)
         members = [np.flatnonzero(self.atom_classes_ == s) for s in range(len(self.classes_))]
         residuals = np.empty((codes.shape[0], len(self.classes_)))
-        for rows, problem in self.coder_.problems(X):
+        for rows, problem in self.coder_.problems(X, codes.shape[0]):
             block = codes[rows].toarray() if sparse.issparse(codes) else codes[rows]
             for label, own in enumerate(members):
                 part = block[:, own].astype(np.float64)
@@ -201,5 +203,6 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         coder = KernelSparseCoder() if self.coder is None else self.coder
-        tags.input_tags = coder.__sklearn_tags__().input_tags
+        if isinstance(coder, BaseKernelCoder):  # anything else is reported by fit
+            tags.input_tags = coder.__sklearn_tags__().input_tags
         return tags

@@ -17,7 +17,8 @@ from scipy import linalg
 
 from .kernels.base import Kernel
 
-# Eigenvalues more negative than this fraction of the largest are not rounding.
+# Eigenvalues more negative than this fraction of the largest are not rounding (in float32: than
+# the number of atoms times its precision).
 INDEFINITE = 1e-10
 
 
@@ -96,8 +97,10 @@ class PointDictionary(Dictionary):
 
     def _positive_part(self) -> NDArray | None:
         """Eigenvectors of the positive spectrum, where there is a negative one to drop."""
-        values, vectors = linalg.eigh(self.gram_before_clipping)
-        if values[0] >= -INDEFINITE * max(values[-1], 0.0) and values[-1] >= 0:
+        gram = self.gram_before_clipping
+        values, vectors = linalg.eigh(gram)
+        cutoff = max(INDEFINITE, len(gram) * float(np.finfo(gram.dtype).eps)) * values[-1]
+        if values[-1] >= 0 and values[0] >= -cutoff:
             return None
         if values[-1] <= 0:
             raise ValueError(
@@ -111,7 +114,7 @@ class PointDictionary(Dictionary):
             UserWarning,
             stacklevel=2,
         )
-        return vectors[:, values > INDEFINITE * values[-1]]
+        return vectors[:, values > cutoff]
 
     def similarities(self, X: NDArray) -> tuple[NDArray, NDArray]:
         """``k(x, x)`` of shape (n,) and the cross-similarities of shape (n, N)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from ..certificates import soft_assignment_gap
 from ..constraints import OneAtom
@@ -86,7 +87,7 @@ class KernelBagOfWords(BaseKernelCoder):
         if self.n_neighbors is not None:
             check_count("n_neighbors", self.n_neighbors)
 
-    def _prepare_formulation(self, y):
+    def _prepare_formulation(self, X, y):
         if self.n_neighbors is not None:
             self._check_neighbors()
 
@@ -106,4 +107,5 @@ class KernelBagOfWords(BaseKernelCoder):
             return super()._gap(X, codes)
         problem = CodingProblem.of(self.dictionary_, X).astype(np.float64)
         optimal = soft_assignment(problem, self.sigma, self.n_neighbors, sparse_output=False)
-        return soft_assignment_gap(optimal, codes, self.sigma)
+        dense = codes.toarray() if sparse.issparse(codes) else codes
+        return soft_assignment_gap(optimal, dense, self.sigma)

@@ -61,13 +61,14 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 "by cross-validation over kernel__gamma, or use gamma='median'."
             )
         self._check_parameters()
-        kernel = as_kernel(self.kernel)
+        kernel = self._given_kernel()
         X = self._validate(X, kernel, reset=True)
         self.kernel_ = self._resolve(kernel, X)
         random_state = check_random_state(self.random_state)
         self.dictionary_ = build_dictionary(self.kernel_, X, self.atoms, self.init, random_state)
         self._n_features_out = self.dictionary_.n_atoms
-        self._prepare_formulation(y)
+        self.n_iter_ = 1
+        self._prepare_formulation(X, y)
         return self
 
     def transform(self, X):
@@ -117,7 +118,8 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         errors : array of shape (n,)
             :math:`\|\phi(x) - \Phi(D) y\|^2`.
         """
-        codes = self.transform(X) if codes is None else self._validate_codes(codes)
+        codes = self.transform(X) if codes is None else self.check_codes(codes)
+        self._require_finite(codes)
         errors = np.empty(codes.shape[0])
         for rows, problem in self.problems(X, codes.shape[0]):
             errors[rows] = problem.squared_error(codes[rows].astype(np.float64))
@@ -139,7 +141,7 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             In units of the objective; infinite for a code outside the constraint.
         """
         X = self._validate_query(X)
-        codes = self._validate_codes(codes)
+        codes = self.check_codes(codes)
         _check_as_many(len(X), codes.shape[0])
         return np.concatenate([self._gap(X[rows], codes[rows]) for rows in self._blocks(X)])
 
@@ -182,8 +184,8 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         X : array of shape (n, n_features)
             Points of the input space.
         """
-        check_is_fitted(self)
-        codes = self._validate_codes(codes)
+        codes = self.check_codes(codes)
+        self._require_finite(codes)
         dictionary = self.dictionary_
         if (
             not isinstance(dictionary, PointDictionary)
@@ -196,6 +198,27 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             )
         return codes @ dictionary.points
 
+    def atom_indices(self) -> NDArray | None:
+        """Which training samples the atoms are, (n_atoms,); None where they are not."""
+        check_is_fitted(self)
+        made_elsewhere = isinstance(self.atoms, Dictionary)  # its index is of other samples
+        return None if made_elsewhere else getattr(self.dictionary_, "index", None)
+
+    def check_codes(self, codes) -> Codes:
+        """Codes as an array or CSR array with one column an atom, or ValueError."""
+        check_is_fitted(self)
+        if sparse.issparse(codes):
+            codes = sparse.csr_array(codes)
+        else:
+            codes = check_array(codes, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        n_atoms = self.dictionary_.n_atoms
+        if codes.shape[1] != n_atoms:
+            raise ValueError(
+                f"codes must have one column for each of the {n_atoms} atoms, "
+                f"got shape {codes.shape}."
+            )
+        return codes
+
     # What subclasses say ------------------------------------------------------------------
 
     def _formulation(self) -> Formulation:
@@ -205,7 +228,7 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _check_parameters(self) -> None:
         """Refuse parameters that no data could make sense of."""
 
-    def _prepare_formulation(self, y) -> None:
+    def _prepare_formulation(self, X: NDArray, y) -> None:
         """Refuse what cannot be solved, now that the dictionary is known."""
         formulation = self._formulation()
         choose_solver(formulation)
@@ -254,9 +277,13 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _blocks(self, X: NDArray):
         return gen_batches(len(X), self._block_rows())
 
+    def _given_kernel(self) -> Kernel:
+        """The kernel as the user gave it; a dictionary made elsewhere brings its own."""
+        return self.atoms.kernel if isinstance(self.atoms, Dictionary) else as_kernel(self.kernel)
+
     def _resolve(self, kernel: Kernel, X: NDArray) -> Kernel:
         if isinstance(self.atoms, Dictionary):
-            return self.atoms.kernel
+            return kernel
         return kernel.resolve(X, getattr(self, "feature_names_in_", None))
 
     def _validate(self, X, kernel: Kernel, reset: bool) -> NDArray:
@@ -272,19 +299,10 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_is_fitted(self)
         return self._validate(X, self.kernel_, reset=False)
 
-    def _validate_codes(self, codes) -> Codes:
-        check_is_fitted(self)
-        if sparse.issparse(codes):
-            codes = sparse.csr_array(codes)
-        else:
-            codes = check_array(codes, dtype=[np.float64, np.float32], ensure_all_finite=False)
-        n_atoms = self.dictionary_.n_atoms
-        if codes.shape[1] != n_atoms:
-            raise ValueError(
-                f"codes must have one column for each of the {n_atoms} atoms, "
-                f"got shape {codes.shape}."
-            )
-        return codes
+    @staticmethod
+    def _require_finite(codes: Codes) -> None:
+        if not np.isfinite(codes.data if sparse.issparse(codes) else codes).all():
+            raise ValueError("codes must be finite, got NaN or infinity.")
 
     def set_params(self, **params):
         """Set parameters; ``kernel__gamma`` works for a kernel given by name, too."""
@@ -296,7 +314,7 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         try:
-            kernel = as_kernel(self.kernel)
+            kernel = self._given_kernel()
         except (TypeError, ValueError):  # reported by fit
             return tags
         tags.input_tags.pairwise = kernel.uses_index

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..constraints import Simplex
 from ..formulation import Formulation
 from ..priors import L1
-from .base import BaseKernelCoder, check_positive
+from .base import BaseKernelCoder, check_count, check_positive
 
 
 class KernelCoder(BaseKernelCoder):
@@ -49,6 +49,8 @@ class KernelCoder(BaseKernelCoder):
         With its parameters resolved on the training data.
     dictionary_ : Dictionary
         ``gram`` of shape (N, N) and ``cross(X)`` of shape (n, N).
+    n_iter_ : int
+        Passes that ``fit`` made over the samples; ``max_iter`` limits the coding of a sample.
 
     Notes
     -----
@@ -97,6 +99,7 @@ class KernelCoder(BaseKernelCoder):
     def _check_parameters(self):
         check_positive("alpha", self.alpha)
         check_positive("tol", self.tol)
+        check_count("max_iter", self.max_iter)
 
     def _formulation(self):
         prior = L1() if self.prior is None else self.prior

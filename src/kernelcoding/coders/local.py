@@ -99,7 +99,7 @@ class KernelLLC(BaseKernelCoder):
         if self.regularization != 0:
             check_positive("regularization", self.regularization)
 
-    def _prepare_formulation(self, y):
+    def _prepare_formulation(self, X, y):
         if self.n_neighbors is not None:
             self._check_neighbors()
 
@@ -187,6 +187,7 @@ class KernelLCC(BaseKernelCoder):
     def _check_parameters(self):
         check_positive("alpha", self.alpha)
         check_positive("tol", self.tol)
+        check_count("max_iter", self.max_iter)
 
     def _formulation(self):
         return Formulation(LocalCoordinate(), SumToOne(), self.alpha)

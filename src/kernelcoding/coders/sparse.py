@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import column_or_1d
 
 from ..constraints import Free, NonNegative
-from ..dictionary import PointDictionary
 from ..formulation import Formulation
 from ..priors import L1, GroupL1
-from .base import BaseKernelCoder, check_positive
+from .base import BaseKernelCoder, check_count, check_positive
 
 
 class KernelSparseCoder(BaseKernelCoder):
@@ -85,23 +85,35 @@ class KernelSparseCoder(BaseKernelCoder):
     def _check_parameters(self):
         check_positive("alpha", self.alpha)
         check_positive("tol", self.tol)
+        check_count("max_iter", self.max_iter)
 
-    def _prepare_formulation(self, y):
+    def _prepare_formulation(self, X, y):
         self.groups_ = self.groups
         if isinstance(self.groups, str):
-            self.groups_ = self._groups_from_labels(y)
-        super()._prepare_formulation(y)
+            self.groups_ = self._groups_from_labels(X, y)
+        super()._prepare_formulation(X, y)
 
-    def _groups_from_labels(self, y):
+    def _groups_from_labels(self, X, y):
         if self.groups != "y":
             raise ValueError(f'groups must be an array of labels or "y", got {self.groups!r}.')
-        index = getattr(self.dictionary_, "index", None)
-        if y is None or not isinstance(self.dictionary_, PointDictionary) or index is None:
+        if y is None:
             raise ValueError(
-                'groups="y" needs labels given to fit and atoms that are training samples.'
+                'groups="y" requires y to be passed, but the target y is None. Call fit(X, y).'
             )
-        return np.asarray(y)[index]
+        index = self.atom_indices()
+        if index is None:
+            raise ValueError(
+                'groups="y" needs atoms that are training samples: use atoms=None, or an integer '
+                'with init="k-means++" or "random".'
+            )
+        check_consistent_length(X, y)
+        return column_or_1d(y)[index]
 
     def _formulation(self):
         prior = L1() if self.groups is None else GroupL1(self.groups_)
         return Formulation(prior, NonNegative() if self.positive else Free(), self.alpha)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = isinstance(self.groups, str)
+        return tags

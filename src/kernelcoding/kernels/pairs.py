@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -46,28 +47,38 @@ def inner_products(P: Points, Q: Points) -> NDArray:
     return np.dot(P.points, Q.points.T)
 
 
-def squared_distances(P: Points, Q: Points) -> NDArray:
+def squared_distances(
+    P: Points, Q: Points, finish: Callable[[NDArray], object] | None = None
+) -> NDArray:
     r"""Squared Euclidean distances :math:`\|x\|^2 - 2 x'z + \|z\|^2`, shape (n, m).
 
     One matrix product, then one pass in place over blocks of rows that fit the cache.
-    Exactly symmetric with a zero diagonal when Q is P.
+    Exactly symmetric with a zero diagonal when Q is P. `finish` may change each block in place
+    while it is still in the cache.
     """
     alone = P is Q
     require_same_width(P.points, Q.points)
     P, Q = _comparable(P, Q)
     distances = np.dot(P.points, Q.points.T)
     n, m = distances.shape
-    step = max(1, BLOCK // max(1, m))
+    # Within one stack only columns from the diagonal on are worked out, the others are mirrored;
+    # strips of 32 rows make that copy run along whole cache lines.
+    step = max(32 if alone else 1, BLOCK // max(1, m))
     norms = np.empty((min(step, n), m), dtype=distances.dtype)
     for start in range(0, n, step):
-        rows = distances[start : start + step]
+        stop, first = min(start + step, n), start if alone else 0
+        rows = distances[start:stop, first:]
         rows *= -2.0
         # Norms are added to each other first: a + b equals b + a, so symmetry stays exact.
-        left = P.squared_norms[start : start + step]
-        rows += np.add.outer(left, Q.squared_norms, out=norms[: len(rows)])
+        left, right = P.squared_norms[start:stop], Q.squared_norms[first:]
+        rows += np.add.outer(left, right, out=norms[: stop - start, : m - first])
         np.maximum(rows, 0.0, out=rows)
-    if alone:
-        np.fill_diagonal(distances, 0.0)
+        if alone:
+            np.fill_diagonal(rows, 0.0)
+        if finish is not None:
+            finish(rows)
+        if alone:
+            distances[stop:, start:stop] = rows[:, stop - start :].T
     return distances
 
 

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .base import Kernel
+from .pairs import Points, squared_distances
 from .widths import number_gamma, resolve_gamma
 
-__all__ = ["ExponentialKernel"]
+__all__ = ["ExponentialKernel", "SquaredDistanceKernel"]
 
 
 class ExponentialKernel(Kernel):
@@ -49,3 +50,15 @@ class ExponentialKernel(Kernel):
         """Return a clone with a number for `gamma`."""
         rule = type(self)._scale_rule
         return clone(self).set_params(gamma=resolve_gamma(self, self.gamma, X, rule))
+
+
+class SquaredDistanceKernel(ExponentialKernel):
+    r"""Base of :math:`\exp(-\gamma \|u - v\|^2)` of the vectors that `prepare` returns."""
+
+    def statistic(self, P: Points, Q: Points) -> NDArray:
+        """Squared distances of the prepared vectors, shape (n, m)."""
+        return squared_distances(P, Q)
+
+    def between(self, P: Points, Q: Points) -> NDArray:
+        """Kernel values (n, m): the profile is taken block by block, while in the cache."""
+        return squared_distances(P, Q, lambda rows: self.profile(rows, overwrite=True))

@@ -10,8 +10,8 @@ from sklearn.base import clone
 
 from .base import Kernel
 from .checks import check_stack, tolerance
-from .pairs import Points, mirror, points_of, require_same_width, squared_distances
-from .radial import ExponentialKernel
+from .pairs import Points, mirror, points_of, require_same_width
+from .radial import ExponentialKernel, SquaredDistanceKernel
 from .widths import resolve_gamma
 
 __all__ = ["LogEuclideanGaussian", "Stein"]
@@ -60,7 +60,7 @@ def refuse(smallest: NDArray, owner: str) -> NoReturn:
     )
 
 
-class LogEuclideanGaussian(ExponentialKernel):
+class LogEuclideanGaussian(SquaredDistanceKernel):
     r"""Log-Euclidean Gaussian :math:`k(X, Z) = \exp(-\gamma \|\log X - \log Z\|_F^2)`.
 
     Positive definite for every positive gamma.
@@ -104,10 +104,6 @@ class LogEuclideanGaussian(ExponentialKernel):
         rows, columns = np.triu_indices(matrices.shape[1])
         triangles = logs[:, rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2.0))
         return points_of(triangles.astype(matrices.dtype, copy=False))
-
-    def statistic(self, P: Points, Q: Points) -> NDArray:
-        """Squared log-Euclidean distances, shape (n, m)."""
-        return squared_distances(P, Q)
 
 
 class Stein(ExponentialKernel):

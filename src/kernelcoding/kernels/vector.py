@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from .base import Kernel
 from .checks import check_stack
-from .pairs import Points, inner_products, points_of, require_same_width, squared_distances
-from .radial import ExponentialKernel
+from .pairs import Points, inner_products, points_of, require_same_width
+from .radial import ExponentialKernel, SquaredDistanceKernel
 from .widths import number_gamma, resolve_gamma, variance_width
 
 __all__ = ["Gaussian", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
@@ -186,7 +186,7 @@ class Sigmoid(_AffineProduct):
         return self._chain(S, 1.0 - self.profile(S) ** 2)
 
 
-class Gaussian(ExponentialKernel, _Vectors):
+class Gaussian(SquaredDistanceKernel, _Vectors):
     r"""Gaussian kernel :math:`k(x, z) = \exp(-\gamma \|x - z\|^2)`.
 
     Parameters
@@ -210,10 +210,6 @@ class Gaussian(ExponentialKernel, _Vectors):
 
     def __init__(self, gamma: float | str = 1.0) -> None:
         self.gamma = gamma
-
-    def statistic(self, P: Points, Q: Points) -> NDArray:
-        """Squared Euclidean distances, shape (n, m)."""
-        return squared_distances(P, Q)
 
 
 class Laplacian(ExponentialKernel, _Vectors):

@@ -183,7 +183,7 @@ class Normalized(Wrapper):
         """Return the cosines."""
         pairs, left, right = S
         rows, columns = (self._inverse_norms(self.child.profile(side)) for side in (left, right))
-        values = self.child.profile(pairs, overwrite=overwrite and pairs is not left)
+        values = self.child.profile(pairs, overwrite=overwrite)
         # One factor per pair: two successive products would spoil exact symmetry.
         values *= _pairwise(np.multiply, rows, columns, values.ndim)
         return values

@@ -133,10 +133,9 @@ def choose_solver(formulation: Formulation) -> Solver:
     """The solver of a formulation; ValueError names what would work where there is none."""
     prior, constraint = formulation.prior, formulation.constraint
     if not isinstance(constraint, constraints.Constraint):
-        raise ValueError(
-            f"constraint must be one of kernelcoding.constraints, got {constraint!r}."
-        )
-    if not isinstance(prior, (priors.Prior, priors.CustomPrior)):
+        raise ValueError(f"constraint must be one of kernelcoding.constraints, got {constraint!r}.")
+    # A class has the methods too, but not the parameters: L1 is not L1().
+    if isinstance(prior, type) or not isinstance(prior, (priors.Prior, priors.CustomPrior)):
         raise ValueError(
             "prior must be one of kernelcoding.priors or an object with methods value(codes) and "
             f"prox(points, scale), got {prior!r}."

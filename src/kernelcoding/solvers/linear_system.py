@@ -39,13 +39,14 @@ def solve(
 
 
 def _solve_shared(problem: CodingProblem, ridge: NDArray, sum_to_one: bool) -> NDArray:
+    """All rows of a problem with one ridge."""
     system = problem.gram + np.diag(ridge)
     right = problem.cross
     try:
         factor = linalg.cho_factor(system)
-        if np.diag(factor[0]).min() ** 2 <= _cutoff(system):
-            raise linalg.LinAlgError
     except linalg.LinAlgError:
+        return _solve_singular(system, right, sum_to_one)
+    if np.diag(factor[0]).min() ** 2 <= _cutoff(system):
         return _solve_singular(system, right, sum_to_one)
     codes = linalg.cho_solve(factor, right.T).T
     if not sum_to_one:
@@ -68,13 +69,9 @@ def _solve_singular(system: NDArray, right: NDArray, sum_to_one: bool) -> NDArra
 
 def _solve_each(problem: CodingProblem, ridge: NDArray, sum_to_one: bool) -> NDArray:
     codes = np.empty_like(problem.cross)
-    right = np.ones((problem.n_atoms, 2))
-    for row, (cross, own_ridge) in enumerate(zip(problem.cross, ridge, strict=True)):
-        right[:, 0] = cross
-        system = problem.gram + np.diag(own_ridge)
-        solution, direction = linalg.solve(system, right, assume_a="pos").T
-        shift = (solution.sum() - 1.0) / direction.sum() if sum_to_one else 0.0
-        codes[row] = solution - shift * direction
+    for row, own_ridge in enumerate(ridge):
+        alone = problem.take(slice(row, row + 1))
+        codes[row] = _solve_shared(alone, own_ridge, sum_to_one)[0]
     return codes
 
 

@@ -16,6 +16,8 @@ from .cholesky import append, backward, delete, dot, forward, subtract_rows, wit
 
 EPS = 2.220446049250313e-16
 BLOCK = 16  # columns solved together: more no longer makes the triangular solve faster
+import os
+LEAST, PART, FRACTION = int(os.environ.get("LEAST","1")), int(os.environ.get("PART","5")), float(os.environ.get("FRAC","0.5"))
 POLISH = 1e-3  # accuracy of the accepted code on its active set, in units of the tolerance
 PATIENCE = 20  # rounds without descent before rounding errors are declared the winner
 INACTIVE, ACTIVE, BARRED = 0, 1, 2
@@ -50,12 +52,14 @@ class Scratch(NamedTuple):
     carry: np.ndarray  # (N,)
     correlation: np.ndarray  # (N,) by atom: k - H y, minus the multiplier of sum(y) = 1
     state: np.ndarray  # (N,) by atom: INACTIVE, ACTIVE or BARRED
+    bound: np.ndarray  # (N,) by atom: correlation that is tolerated; infinite unless INACTIVE
+    strength: np.ndarray  # (N,) by atom: correlation in excess of the bound
     entering: np.ndarray  # (N,) atoms about to enter
     entering_value: np.ndarray  # (N,)
     columns: np.ndarray  # (BLOCK, N) right-hand sides of atoms about to enter
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True)
 def allocate(n_atoms):
     """Scratch memory for problems with ``n_atoms`` atoms."""
     return Scratch(
@@ -68,19 +72,33 @@ def allocate(n_atoms):
         np.empty(n_atoms),
         np.empty(n_atoms),
         np.zeros(n_atoms, np.int8),
+        np.empty(n_atoms),
+        np.empty(n_atoms),
         np.empty(n_atoms, np.int64),
         np.empty(n_atoms),
         np.empty((BLOCK, n_atoms)),
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+def allowance(row, atom):
+    """Violation accepted at one atom."""
+    return row.tol * (row.l1[atom] if row.l1[atom] > 0.0 else row.scale)
+
+
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+def tolerated(row, atom):
+    """Correlation accepted at an inactive atom."""
+    return row.l1[atom] + allowance(row, atom)
+
+
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def diagonal(row, atom):
     """Entry of H, shifted, on the diagonal."""
     return row.gram[atom, atom] + row.ridge[atom] + row.shift
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def entry_sign(row, atom, direction):
     """The sign an atom enters with; 0 if nothing happens when it changes sign."""
     if row.nonnegative:
@@ -90,7 +108,7 @@ def entry_sign(row, atom, direction):
     return 1.0 if direction > 0.0 else -1.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def enter(row, scratch, factor, size, atom, value, direction, column):
     """Append one atom whose forward-solved column is given; False if it depends on the others."""
     height = diagonal(row, atom)
@@ -107,10 +125,11 @@ def enter(row, scratch, factor, size, atom, value, direction, column):
     scratch.value[size] = value
     scratch.sign[size] = sign
     scratch.state[atom] = ACTIVE
+    scratch.bound[atom] = np.inf
     return True
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def admit_block(row, scratch, factor, size, first, count):
     """Append the entering atoms ``first .. first + count`` as far as they are independent."""
     columns, index = scratch.columns, scratch.index
@@ -135,7 +154,7 @@ def admit_block(row, scratch, factor, size, first, count):
     return size
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def admit(row, scratch, factor, size, count):
     """Append all entering atoms that are independent; the factor must have room."""
     for first in range(0, count, BLOCK):
@@ -143,10 +162,12 @@ def admit(row, scratch, factor, size, count):
     return size
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def drop(scratch, factor, size, position):
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+def drop(row, scratch, factor, size, position):
     """Remove one active atom."""
-    scratch.state[scratch.index[position]] = INACTIVE
+    atom = scratch.index[position]
+    scratch.state[atom] = INACTIVE
+    scratch.bound[atom] = tolerated(row, atom)
     delete(factor, size, position, scratch.carry, scratch.solved, scratch.ones)
     for i in range(position, size - 1):
         scratch.index[i] = scratch.index[i + 1]
@@ -155,7 +176,7 @@ def drop(scratch, factor, size, position):
     return size - 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def aim(row, scratch, factor, size):
     """Put the minimiser on the active set, signs fixed, into ``target``."""
     target, solved, ones = scratch.target[:size], scratch.solved[:size], scratch.ones[:size]
@@ -167,7 +188,7 @@ def aim(row, scratch, factor, size):
     backward(factor, size, target)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def first_crossing(scratch, size):
     """Largest step towards the target that changes no sign, and who stops it (-1: nobody)."""
     step, who = 1.0, -1
@@ -180,7 +201,7 @@ def first_crossing(scratch, size):
     return step, who
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def descend(row, scratch, factor, size):
     """Go to the minimiser on the active set, dropping the atoms that would change sign."""
     value, target, sign = scratch.value, scratch.target, scratch.sign
@@ -198,11 +219,11 @@ def descend(row, scratch, factor, size):
         # From the end, so that the positions still to be visited do not move.
         for i in range(size - 1, -1, -1):
             if sign[i] != 0.0 and sign[i] * target[i] <= 0.0 and sign[i] * value[i] <= 0.0:
-                size = drop(scratch, factor, size, i)
+                size = drop(row, scratch, factor, size, i)
     return size, steps
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def correlate(row, scratch, size):
     """Compute ``correlation`` at the present coefficients; return the objective."""
     correlation, index, value = scratch.correlation, scratch.index, scratch.value
@@ -224,7 +245,7 @@ def correlate(row, scratch, size):
     return objective
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def refine(row, scratch, factor, size):
     """One step of iterative refinement on the active set; False if it would change a sign."""
     step, ones = scratch.columns[0, :size], scratch.ones[:size]
@@ -247,14 +268,14 @@ def refine(row, scratch, factor, size):
     return True
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def excess(row, scratch, atom):
     """Violation of the optimality condition of an inactive atom; negative if there is none."""
     correlation = scratch.correlation[atom]
     return (correlation if row.nonnegative else abs(correlation)) - row.l1[atom]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def rounding_level(row, scratch, size):
     """Size of the rounding errors in ``correlation``."""
     total = 0.0
@@ -264,14 +285,7 @@ def rounding_level(row, scratch, size):
     return 16.0 * EPS * (total + row.scale)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def allowance(row, atom, floor):
-    """Violation accepted at one atom."""
-    l1 = row.l1[atom]
-    return max(row.tol * (l1 if l1 > 0.0 else row.scale), floor)
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def active_violation(row, scratch, size, floor):
     """Largest violation on the active set, in units of what is allowed there; and as it is."""
     relative = absolute = 0.0
@@ -279,55 +293,72 @@ def active_violation(row, scratch, size, floor):
         atom = scratch.index[i]
         violation = abs(scratch.correlation[atom] - row.l1[atom] * scratch.sign[i])
         absolute = max(absolute, violation)
-        relative = max(relative, violation / allowance(row, atom, floor))
+        relative = max(relative, violation / (allowance(row, atom) + floor))
     return relative, absolute
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def inactive_violation(row, scratch, floor):
-    """The same for the other atoms. Of barred atoms no more is asked than the Gram can tell."""
-    relative = absolute = 0.0
-    for atom in range(row.cross.size):
-        if scratch.state[atom] != ACTIVE:
-            barred = scratch.state[atom] == BARRED
-            allowed = allowance(row, atom, row.precision * row.scale if barred else floor)
-            violation = excess(row, scratch, atom)
-            absolute = max(absolute, violation)
-            relative = max(relative, violation / allowed)
-    return relative, absolute
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+def largest_excess(correlation, bound, nonnegative, out):
+    """Write correlations in excess of a bound to ``out``; return the largest."""
+    largest = -np.inf
+    if nonnegative:
+        for j in range(out.size):
+            out[j] = correlation[j] - bound[j]
+            largest = out[j] if out[j] > largest else largest
+    else:
+        for j in range(out.size):
+            out[j] = abs(correlation[j]) - bound[j]
+            largest = out[j] if out[j] > largest else largest
+    return largest
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+def keep_strongest(entering, strength, count, limit):
+    """Bring the ``limit`` strongest of ``count`` atoms to the front (quickselect)."""
+    low, high = 0, count - 1
+    while low < high:
+        pivot = strength[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while strength[i] > pivot:
+                i += 1
+            while strength[j] < pivot:
+                j -= 1
+            if i <= j:
+                strength[i], strength[j] = strength[j], strength[i]
+                entering[i], entering[j] = entering[j], entering[i]
+                i += 1
+                j -= 1
+        if limit <= j:
+            high = j
+        elif limit >= i:
+            low = i
+        else:
+            break
+
+
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def choose(row, scratch, limit, floor):
     """List the strongest violators, none weaker than half the strongest, at most ``limit``."""
-    strongest = 0.0
-    for atom in range(row.cross.size):
-        violation = excess(row, scratch, atom)
-        if violation > strongest and scratch.state[atom] == INACTIVE:
-            strongest = max(strongest, violation if violation > allowance(row, atom, floor) else 0.0)
-    if strongest == 0.0:
+    entering, value, strength = scratch.entering, scratch.entering_value, scratch.strength
+    strongest = largest_excess(scratch.correlation, scratch.bound, row.nonnegative, strength)
+    if not strongest > floor:
         return 0
-    entering, strength = scratch.entering, scratch.entering_value
     count = 0
-    for atom in range(row.cross.size):
-        violation = excess(row, scratch, atom)
-        if violation >= 0.5 * strongest and scratch.state[atom] == INACTIVE:
-            if violation > allowance(row, atom, floor):
-                entering[count], strength[count] = atom, violation
-                count += 1
-    limit = min(limit, count)
-    for i in range(limit):
-        best = i
-        for t in range(i + 1, count):
-            if strength[t] > strength[best]:
-                best = t
-        entering[i], entering[best] = entering[best], entering[i]
-        strength[best] = strength[i]
-        strength[i] = 0.0  # now the value the atom enters with
-    return limit
+    least = max(floor, FRACTION * strongest)
+    for atom in range(strength.size):
+        if strength[atom] >= least:
+            entering[count], value[count] = atom, strength[atom]
+            count += 1
+    if count > limit:
+        keep_strongest(entering, value, count, limit - 1)
+        count = limit
+    for i in range(count):
+        value[i] = 0.0
+    return count
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def exchange(row, scratch, factor, size, atom):
     """Trade an active atom for one that depends on the active set.
 
@@ -352,24 +383,24 @@ def exchange(row, scratch, factor, size, atom):
     return _exchange(row, scratch, factor, size, atom, heading * reach, who)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def _exchange(row, scratch, factor, size, atom, value, who):
     """Move along ``target`` by ``|value|``, drop ``who`` and let ``atom`` enter with ``value``."""
     for i in range(size):
         scratch.value[i] += abs(value) * scratch.target[i]
-    size = drop(scratch, factor, size, who)
+    size = drop(row, scratch, factor, size, who)
     scratch.entering[0], scratch.entering_value[0] = atom, value
     return admit_block(row, scratch, factor, size, 0, 1)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def settle(row, scratch, factor, size):
     """Correlations, made accurate on the active set, and the violators that may enter."""
     count, floor, objective = 0, 0.0, 0.0
     for attempt in range(3):
         objective = correlate(row, scratch, size)
         floor = rounding_level(row, scratch, size)
-        count = choose(row, scratch, max(1, size // 5), floor)
+        count = choose(row, scratch, max(LEAST, size // PART), floor)
         accurate = 1.0 if count > 0 else POLISH
         relative, _ = active_violation(row, scratch, size, floor / accurate)
         if relative <= accurate or attempt == 2 or not refine(row, scratch, factor, size):
@@ -377,11 +408,26 @@ def settle(row, scratch, factor, size):
     return count, floor, objective
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+def verdict(row, scratch, size, floor):
+    """Largest violation of the optimality conditions, and whether all are within tolerance."""
+    relative, active = active_violation(row, scratch, size, floor)
+    strength = scratch.strength
+    good = relative <= 1.0
+    # Of barred atoms no more is asked than the Gram matrix can tell.
+    vague = row.precision * row.scale
+    inactive = largest_excess(scratch.correlation, row.l1, row.nonnegative, strength)
+    for atom in range(strength.size):
+        if strength[atom] > 0.0 and scratch.state[atom] != ACTIVE:
+            limit = floor if scratch.state[atom] == INACTIVE else vague
+            good = good and strength[atom] <= allowance(row, atom) + limit
+    return max(active, inactive), good
+
+
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def solve_row(row, scratch, factor, size, max_iter):
     """Solve one problem from the active set in ``scratch``."""
-    state = scratch.state
-    iterations = stalled = barred = 0
+    iterations = stalled = 0
     best = np.inf
     while True:
         size, steps = descend(row, scratch, factor, size)
@@ -395,22 +441,29 @@ def solve_row(row, scratch, factor, size, max_iter):
         grown = admit(row, scratch, factor, size, count)
         if grown == size:
             atom = scratch.entering[0]
-            size = exchange(row, scratch, factor, size, atom)
-            if state[atom] == INACTIVE:
-                state[atom] = BARRED
-        else:
-            size = grown
-    inner, inner_absolute = active_violation(row, scratch, size, floor)
-    outer, outer_absolute = inactive_violation(row, scratch, floor)
-    residual = max(inner_absolute, outer_absolute)
-    return factor, size, residual, iterations, max(inner, outer) <= 1.0
+            grown = exchange(row, scratch, factor, size, atom)
+            if scratch.state[atom] == INACTIVE:
+                scratch.state[atom] = BARRED
+                scratch.bound[atom] = np.inf
+        size = grown
+    residual, converged = verdict(row, scratch, size, floor)
+    return factor, size, residual, iterations, converged
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+def reset(row, scratch):
+    """Forget the active set."""
+    scratch.state[:] = INACTIVE
+    bound, l1, unweighted = scratch.bound, row.l1, row.tol * row.scale
+    for j in range(bound.size):
+        bound[j] = l1[j] + (row.tol * l1[j] if l1[j] > 0.0 else unweighted)
+
+
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def start_row(row, scratch, factor, atoms, values):
     """Enter the given atoms, or the best single one where the codes must sum to one."""
     size, total = 0, 0.0
-    scratch.state[:] = INACTIVE
+    reset(row, scratch)
     factor = with_room(factor, 0, atoms.size + 1)
     for i in range(atoms.size):
         if values[i] > 0.0 or (values[i] < 0.0 and not row.nonnegative):
@@ -424,9 +477,8 @@ def start_row(row, scratch, factor, atoms, values):
     if total > 0.0:
         for i in range(size):
             scratch.value[i] /= total
-            # A start with a negative sum would have turned its signs: those are never kept.
         return factor, size
-    scratch.state[:] = INACTIVE
+    reset(row, scratch)
     best, lowest = 0, np.inf
     for atom in range(row.cross.size):
         value = 0.5 * diagonal(row, atom) - row.cross[atom] + row.l1[atom]
@@ -436,7 +488,7 @@ def start_row(row, scratch, factor, atoms, values):
     return factor, admit(row, scratch, factor, 0, 1)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def gather(scratch, size, indices, values):
     """Write the code, atoms in ascending order."""
     dense = scratch.correlation
@@ -481,16 +533,20 @@ def solve_rows(
     atoms, values = np.empty(64 * n_rows + n_atoms, np.int64), np.empty(64 * n_rows + n_atoms)
     residual, iterations = np.empty(n_rows), np.empty(n_rows, np.int64)
     converged = np.empty(n_rows, np.bool_)
+    line = np.empty(n_atoms)
     shift = 0.0
     if sum_to_one:
         for j in range(n_atoms):
             shift += gram[j, j] / n_atoms
         shift = shift if shift > 0.0 else 1.0
     for i in range(n_rows):
-        line = cross[i].astype(np.float64)
+        scale = shift
+        for j in range(n_atoms):
+            line[j] = cross[i, j]
+            scale = abs(line[j]) if abs(line[j]) > scale else scale
         row = Row(
             gram, line, l1[i % l1.shape[0]], ridge[i % ridge.shape[0]], nonnegative, sum_to_one,
-            shift, precision, max(np.abs(line).max(), shift), tol,
+            shift, precision, scale, tol,
         )  # fmt: skip
         given = slice(starts[i], starts[i + 1])
         factor, size = start_row(row, scratch, factor, start_atoms[given], start_values[given])

@@ -12,7 +12,7 @@ from numba import njit
 REORDER = {"reassoc", "contract", "nsz"}
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=REORDER)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER)
 def dot(left, right):
     """Inner product of two vectors of one length."""
     total = 0.0
@@ -21,7 +21,7 @@ def dot(left, right):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=REORDER)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER)
 def subtract_rows(out, matrix, index, weights, count):
     """``out -= sum_i weights[i] matrix[index[i]]``, four rows in one pass over ``out``."""
     size = out.size
@@ -41,7 +41,7 @@ def subtract_rows(out, matrix, index, weights, count):
         i += 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def with_room(factor, size, needed):
     """The factor, moved to a larger array if ``needed`` rows do not fit."""
     if needed <= factor.shape[0]:
@@ -54,7 +54,7 @@ def with_room(factor, size, needed):
     return larger
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=REORDER)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER)
 def forward(factor, size, columns, count):
     """Solve ``U' x = h`` in place for the first ``count`` rows of ``columns``."""
     i = 0
@@ -78,14 +78,14 @@ def forward(factor, size, columns, count):
         i = end
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=REORDER)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER)
 def backward(factor, size, x):
     """Solve ``U z = x`` in place."""
     for i in range(size - 1, -1, -1):
         x[i] = (x[i] - dot(factor[i, i + 1 : size], x[i + 1 : size])) / factor[i, i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=REORDER)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER)
 def append(factor, size, column, pivot):
     """Add the row whose forward-solved column and squared diagonal entry are given."""
     for i in range(size):
@@ -93,7 +93,14 @@ def append(factor, size, column, pivot):
     factor[size, size] = np.sqrt(pivot)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=REORDER)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True)
+def copy(source, out):
+    """``out[:] = source``."""
+    for i in range(out.size):
+        out[i] = source[i]
+
+
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER)
 def mix(upper, lower, carry, cosine, sine):
     """Rotate the pair (carry, lower): the first goes to ``upper``, the second stays in carry."""
     for j in range(upper.size):
@@ -102,14 +109,15 @@ def mix(upper, lower, carry, cosine, sine):
         carry[j] = cosine * second - sine * first
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def delete(factor, size, position, carry, solved, ones):
     """Remove one row; ``solved`` and ``ones`` (solutions of ``U' x = b``) are rotated along."""
+    rest = carry[: size - position - 1]
     for i in range(position):
-        row = factor[i]
-        for j in range(position, size - 1):
-            row[j] = row[j + 1]
-    carry[: size - position - 1] = factor[position, position + 1 : size]
+        # By way of the carry: the compiler does not vectorise a copy onto itself.
+        copy(factor[i, position + 1 : size], rest)
+        copy(rest, factor[i, position : size - 1])
+    copy(factor[position, position + 1 : size], rest)
     carried_solved, carried_ones = solved[position], ones[position]
     for i in range(position, size - 1):
         rest = carry[i - position : size - 1 - position]

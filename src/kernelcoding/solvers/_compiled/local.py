@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .pursuit import subtract_rows
+
 BLOCK = 32  # candidates looked at in one vector comparison
 
 
@@ -62,24 +64,22 @@ def _centred_gram(self_similarity, cross, gram, atoms, centred):
 
 
 @njit(nogil=True, cache=True)
-def _factorise(centred, ridge, floor, factor):
+def _factorise(centred, ridge, floor, factor, column):
     """Upper Cholesky factor of ``centred + ridge I``; false when a pivot is not above floor."""
     size = centred.shape[0]
     for a in range(size):
-        for b in range(a, size):
-            factor[a, b] = centred[a, b]
-        factor[a, a] += ridge
-    for a in range(size):
         row = factor[a]
+        for b in range(a, size):
+            row[b] = centred[a, b]
+        row[a] += ridge
+        for b in range(a):
+            column[b] = factor[b, a]
+        subtract_rows(row, factor, column, a, a)
         if not row[a] > floor:
             return False
         inverse = 1.0 / np.sqrt(row[a])
         for b in range(a, size):
             row[b] *= inverse
-        for c in range(a + 1, size):
-            below, share = factor[c], row[c]
-            for b in range(c, size):
-                below[b] -= share * row[b]
     return True
 
 
@@ -119,7 +119,7 @@ def affine_codes(self_similarity, neighbours, cross, gram, regularization, eps, 
             codes[i, _nearest(centred)] = 1.0
             continue
         ridge = regularization * trace
-        while not _factorise(centred, ridge, noise / size, factor) and ridge < np.inf:
+        while not _factorise(centred, ridge, noise / size, factor, weights) and ridge < np.inf:
             ridge = max(10.0 * ridge, noise)
         _solve_ones(factor, weights)
         total = 0.0

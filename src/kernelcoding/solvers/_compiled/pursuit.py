@@ -16,7 +16,7 @@ from numba import njit
 
 OMP, OLS = 0, 1  # rules: largest correlation; largest decrease of the residual
 
-BLOCK = 32  # candidates looked at in one vector comparison
+BLOCK = 64  # candidates looked at in one vector comparison
 
 
 @njit(nogil=True, cache=True)
@@ -38,18 +38,21 @@ def _best(correlation, weight):
 
 
 @njit(nogil=True, cache=True)
-def _subtract_rows(row, basis, factors, n_rows):
-    """``row -= factors @ basis[:n_rows]``, four rows a pass to spare loads and stores of row."""
+def subtract_rows(row, basis, factors, n_rows, start):
+    """``row -= factors @ basis[:n_rows]`` from column start on.
+
+    Four rows a pass spare loads and stores of ``row``; what remains is the bandwidth of the cache.
+    """
     u = 0
     while u + 4 <= n_rows:
         f0, f1, f2, f3 = factors[u], factors[u + 1], factors[u + 2], factors[u + 3]
         b0, b1, b2, b3 = basis[u], basis[u + 1], basis[u + 2], basis[u + 3]
-        for j in range(row.size):
+        for j in range(start, row.size):
             row[j] -= (f0 * b0[j] + f1 * b1[j]) + (f2 * b2[j] + f3 * b3[j])
         u += 4
     while u < n_rows:
         f0, b0 = factors[u], basis[u]
-        for j in range(row.size):
+        for j in range(start, row.size):
             row[j] -= f0 * b0[j]
         u += 1
 
@@ -111,7 +114,7 @@ def _select(gram, scale, rule, tol, eps, state, basis, factors, support, beta):
             row, norm = basis[count], scale[best]
             for j in range(row.size):
                 row[j] = gram[best, j] * scale[j] * norm
-            _subtract_rows(row, basis, factors, count)
+            subtract_rows(row, basis, factors, count, 0)
             _advance(row, real(1 / root), real(beta[count]), correlation, schur, weight, dependent, rule)
         basis[count, best] = root
         count += 1
@@ -128,7 +131,9 @@ def pursue(self_similarity, cross, gram, scale, rule, tol, eps, support, coeffic
     n_atoms, budget = gram.shape[0], support.shape[1]
     basis = np.empty((budget, n_atoms), gram.dtype)
     factors, beta = np.empty(budget, gram.dtype), np.empty(budget)
-    correlation, schur, weight = np.empty((3, n_atoms), gram.dtype)
+    # three allocations: rows of one array would not be known as contiguous, and run at half speed
+    correlation, schur = np.empty(n_atoms, gram.dtype), np.empty(n_atoms, gram.dtype)
+    weight = np.empty(n_atoms, gram.dtype)
     state = (correlation, schur, weight)
     for i in range(cross.shape[0]):
         counts[i] = 0

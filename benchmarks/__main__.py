@@ -1,0 +1,28 @@
+"""Run suites, print their tables, write records and plots."""
+
+import argparse
+import importlib
+
+from .judge import machine, plot, save, show
+
+SUITES = ("sparse_coding", "local_coding", "bag_of_words", "pursuit", "structured", "scale")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("suites", nargs="*", help=f"of {', '.join(SUITES)}; default all")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    arguments = parser.parse_args()
+    print(machine())
+    for name in arguments.suites or SUITES:
+        rows = []
+        for row in importlib.import_module(f"benchmarks.{name}").run(arguments.quick):
+            rows.append(row)
+            print(f"  {row.case} vs {row.peer} ({row.threads} threads): {row.ratio:.2f}", flush=True)
+        show(name, rows)
+        save(name, rows)
+        plot(name, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Real data for the benchmarks, as similarity arrays."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
+from sklearn.preprocessing import normalize
+
+from kernelcoding.problem import CodingProblem
+
+DATA_HOME = Path(os.environ.get("KERNELCODING_DATA", "../shared/data"))
+
+
+def yaleb():
+    """Extended YaleB random faces, unit rows: 1216 training and 1198 test samples, and labels."""
+    path = DATA_HOME / "yaleb" / "random_faces_504.npz"
+    if not path.exists():
+        return None
+    file = np.load(path)
+    features = normalize(file["F"].astype(np.float64))
+    train = file["train"]
+    return features[train], features[~train], file["y"][train], file["y"][~train]
+
+
+def digits(n_atoms, seed=0):
+    """Digits, shuffled: the first samples are atoms, the others queries, with labels."""
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(X))
+    X, y = X[order] / 16.0, y[order]
+    return X[:n_atoms], X[n_atoms:], y[:n_atoms], y[n_atoms:]
+
+
+def median_squared_distance(X):
+    """Median of the squared distances between different samples."""
+    distances = euclidean_distances(X, squared=True)
+    return np.median(distances[np.triu_indices(len(X), 1)])
+
+
+def gaussian_problem(atoms, queries, width):
+    """Coding problem for the Gaussian kernel with ``gamma = width / median``."""
+    gamma = width / median_squared_distance(atoms)
+    gram = rbf_kernel(atoms, gamma=gamma)
+    return CodingProblem(np.ones(len(queries)), rbf_kernel(queries, atoms, gamma=gamma), gram)
+
+
+def factor(problem):
+    """Vectors with the same inner products: ``A'A = K``, ``A'x = k``, for peers without kernels."""
+    values, vectors = np.linalg.eigh(problem.gram)
+    kept = values > values[-1] * 1e-14
+    root = np.sqrt(values[kept])
+    atoms = root[:, None] * vectors[:, kept].T
+    samples = (problem.cross @ vectors[:, kept]) / root
+    return np.asfortranarray(atoms), np.asfortranarray(samples.T)

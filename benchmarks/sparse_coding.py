@@ -1,0 +1,116 @@
+"""Kernel sparse coding: the active set against SPAMS and scikit-learn, and warm starts."""
+
+import time
+
+import numpy as np
+import spams
+from sklearn.decomposition import sparse_encode
+from threadpoolctl import threadpool_limits
+
+from kernelcoding.penalty import Penalty
+from kernelcoding.solvers import active_set
+
+from . import data
+from .judge import Row, kkt_residual, lasso_objective, race
+
+
+def cells():
+    """Problems and weights of the grid, with names."""
+    faces = data.yaleb()
+    if faces is not None:
+        atoms, queries, *_ = faces
+        for width in (0.1, 0.3, 1.0):
+            problem = data.gaussian_problem(atoms, queries[:300], width)
+            for alpha in (0.01, 0.002, 0.0005):
+                yield f"YaleB 1216, width {width}, alpha {alpha}", problem, alpha
+    for n_atoms in (512, 1024):
+        atoms, queries, *_ = data.digits(n_atoms)
+        problem = data.gaussian_problem(atoms, queries[:300], 1.0)
+        for alpha in (0.05, 0.01, 0.002):
+            yield f"digits {n_atoms}, alpha {alpha}", problem, alpha
+
+
+def ours(problem, alpha, threads, start=None):
+    penalty = Penalty(np.full((1, problem.n_atoms), alpha), np.zeros((1, problem.n_atoms)))
+    codes, *_ = active_set.solve(
+        problem, penalty, nonnegative=False, sum_to_one=False, n_jobs=threads, start=start
+    )
+    return codes
+
+
+def spams_lasso(problem, threads):
+    """Arrays as SPAMS wants them, prepared outside the clock; codes come back as CSC columns."""
+    gram = np.asfortranarray(problem.gram)
+    cross = np.asfortranarray(problem.cross.T)
+    # It stops early when ||x||^2 looks small and caps the support at the rows of x.
+    samples = np.zeros(cross.shape, order="F")
+    samples[0] = np.sqrt(problem.self_similarity)
+    return lambda alpha: spams.lasso(
+        samples, Q=gram, q=cross, lambda1=alpha, mode=2, numThreads=threads
+    )
+
+
+def scikit_learn(problem, alpha, n_queries):
+    cross = problem.cross[:n_queries].T
+    return sparse_encode(
+        np.zeros((n_queries, 1)),
+        np.zeros((problem.n_atoms, 1)),
+        gram=problem.gram,
+        cov=cross,
+        algorithm="lasso_lars",
+        alpha=alpha,
+    )
+
+
+def run(quick=False):
+    """Rows of the table."""
+    for case, problem, alpha in cells():
+        for threads in (1, 2):
+            peer = spams_lasso(problem, threads)
+            with threadpool_limits(threads):
+                (mine, theirs), (codes, answer) = race(
+                    lambda p=problem, a=alpha, t=threads: ours(p, a, t),
+                    lambda peer=peer, a=alpha: peer(a),
+                    repeats=2 if quick else 5,
+                )
+            other = answer.T.toarray()
+            yield Row(
+                "sparse_coding", case, "spams.lasso", threads, mine, theirs, {
+                    "nonzero": float(np.count_nonzero(codes, axis=1).mean()),
+                    "objective difference": lasso_objective(problem, codes, alpha)
+                    - lasso_objective(problem, other, alpha),
+                    "KKT / alpha": kkt_residual(problem, codes, alpha),
+                    "peer's KKT / alpha": kkt_residual(problem, other, alpha),
+                },
+            )  # fmt: skip
+        yield against_scikit_learn(case, problem, alpha)
+        yield warm_start(case, problem, alpha)
+
+
+def against_scikit_learn(case, problem, alpha, n_queries=5):
+    """Its time is taken on a few queries, one run, and scaled."""
+    with threadpool_limits(1):
+        begin = time.perf_counter()
+        codes = scikit_learn(problem, alpha, n_queries)
+        theirs = (time.perf_counter() - begin) * problem.n_samples / n_queries
+        (mine, _), (own, _) = race(lambda: ours(problem, alpha, 1), lambda: None, repeats=3)
+    part = problem.take(slice(0, n_queries))
+    difference = lasso_objective(part, own[:n_queries], alpha) - lasso_objective(part, codes, alpha)
+    facts = {"objective difference": difference}
+    return Row("sparse_coding", case, "scikit-learn", 1, mine, theirs, facts)
+
+
+def warm_start(case, problem, alpha):
+    """The peer is our own cold start, after the dictionary has changed a little."""
+    rng = np.random.default_rng(0)
+    before = ours(problem, alpha, 1)
+    mix = np.eye(problem.n_atoms)
+    mix += 1e-3 * rng.normal(size=mix.shape) / np.sqrt(problem.n_atoms)
+    moved = type(problem)(
+        problem.self_similarity, problem.cross @ mix, mix.T @ problem.gram @ mix
+    )
+    (warm, cold), (codes, _) = race(
+        lambda: ours(moved, alpha, 1, start=before), lambda: ours(moved, alpha, 1), repeats=3
+    )
+    facts = {"KKT / alpha": kkt_residual(moved, codes, alpha)}
+    return Row("sparse_coding", case, "cold start", 1, warm, cold, facts)

@@ -1,0 +1,328 @@
+"""Every prior with every constraint, against cvxpy, brute force and itself."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from kernelcoding import constraints, priors
+from kernelcoding.certificates import certify
+from kernelcoding.constraints import AtMost, Free, NonNegative, OneAtom, Simplex, SumToOne
+from kernelcoding.formulation import Formulation
+from kernelcoding.priors import L1, GroupL1, LocalCoordinate, NoPrior, Ridge, WeightedL1
+from kernelcoding.problem import CodingProblem
+from kernelcoding.solvers.choose import TABLE, Options, choose_solver, solve
+from reference import cases
+from reference.cases import CONSTRAINTS, PAIRS, PRIORS, case
+
+SETTINGS = [("gaussian", 0.001)] + [(name, 0.05) for name in cases.PROBLEMS]
+
+
+class Absolute:
+    """A prior that a user might have written."""
+
+    def value(self, codes):
+        return np.abs(codes).sum(axis=1)
+
+    def prox(self, points, scale):
+        return np.sign(points) * np.maximum(np.abs(points) - scale, 0.0)
+
+
+def assert_feasible(constraint, codes, tolerance=1e-9):
+    name = type(constraint).__name__
+    assert np.all(np.isfinite(codes))
+    if name in ("NonNegative", "Simplex"):
+        assert codes.min() >= 0.0
+    if name in ("SumToOne", "Simplex"):
+        assert_allclose(codes.sum(axis=1), 1.0, atol=tolerance)
+
+
+def test_the_lists_of_these_tests_are_complete():
+    built_in = {getattr(priors, name) for name in priors.__all__} - {
+        priors.Prior,
+        priors.CustomPrior,
+    }
+    assert {type(prior) for prior in PRIORS.values()} == built_in
+    convex = {
+        kind
+        for kind in (getattr(constraints, name) for name in constraints.__all__)
+        if kind.is_convex and kind is not constraints.Constraint
+    }
+    assert {type(constraint) for constraint in CONSTRAINTS.values()} == convex
+    for prior in PRIORS.values():
+        assert convex | {OneAtom} <= set(TABLE[prior.kind])
+
+
+@pytest.mark.parametrize(("problem_name", "alpha"), SETTINGS)
+@pytest.mark.parametrize(("prior", "constraint"), PAIRS)
+def test_codes_are_optimal(prior, constraint, problem_name, alpha):
+    given = case(problem_name, prior, constraint, alpha)
+    result = solve(given.problem, given.formulation)
+    assert result.converged.all()
+    assert_feasible(given.formulation.constraint, result.codes)
+    reached = given.objective(result.codes)
+    assert np.all(np.abs(reached - given.optimum) <= 1e-7 * given.scale)
+    # The library's own objective is the same function.
+    assert_allclose(
+        given.formulation.objective(given.problem, result.codes), reached, rtol=0, atol=1e-12
+    )
+    gaps = certify(given.problem, given.formulation, result.codes)
+    assert np.all(gaps <= 1e-6 * given.scale)
+    assert_array_equal(result.gap, gaps)
+
+
+@pytest.mark.parametrize(("prior", "constraint"), PAIRS)
+def test_codes_do_not_depend_on_their_neighbours(prior, constraint, rng):
+    problem = cases.gaussian_problem(rng, gamma=1.0, n_features=4, n_samples=9)
+    formulation = Formulation(PRIORS[prior], CONSTRAINTS[constraint], 0.02)
+    together = solve(problem, formulation).codes
+    order = rng.permutation(9)
+    assert_allclose(solve(problem.take(order), formulation).codes, together[order], atol=1e-9)
+    for row in (0, 4, 8):
+        alone = solve(problem.take(slice(row, row + 1)), formulation).codes
+        assert_allclose(alone[0], together[row], atol=1e-9)
+
+
+@pytest.mark.parametrize(("prior", "constraint"), PAIRS)
+def test_sparse_codes_and_threads_change_nothing(prior, constraint, rng):
+    problem = cases.gaussian_problem(rng, gamma=1.0, n_features=4, n_samples=5)
+    formulation = Formulation(PRIORS[prior], CONSTRAINTS[constraint], 0.02)
+    dense = solve(problem, formulation)
+    compact = solve(problem, formulation, Options(sparse_output=True, n_jobs=2))
+    assert isinstance(compact.codes, sparse.csr_array)
+    assert_allclose(compact.codes.toarray(), dense.codes, atol=1e-12)
+    assert_allclose(compact.gap, dense.gap, atol=1e-12)
+
+
+@pytest.mark.parametrize(("prior", "constraint"), PAIRS)
+def test_single_precision_is_kept_and_nearly_as_good(prior, constraint):
+    given = case("regular", prior, constraint)
+    result = solve(given.problem.astype(np.float32), given.formulation)
+    assert result.codes.dtype == np.float32
+    codes = result.codes.astype(np.float64)
+    assert_feasible(given.formulation.constraint, codes, tolerance=1e-5)
+    assert np.all(given.objective(codes) - given.optimum <= 1e-5 * given.scale)
+    assert np.all(result.gap <= 1e-4 * given.scale)
+
+
+@pytest.mark.parametrize(("prior", "constraint"), PAIRS)
+def test_no_samples_give_no_codes(prior, constraint):
+    problem = cases.problem("gaussian").take(slice(0, 0))
+    formulation = Formulation(PRIORS[prior], CONSTRAINTS[constraint], 0.02)
+    assert solve(problem, formulation).codes.shape == (0, problem.n_atoms)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("prior", ["L1", "WeightedL1", "GroupL1", "Locality", "LocalCoordinate"])
+def test_without_weight_a_prior_is_no_prior(prior, constraint):
+    given = case("low rank", "NoPrior", constraint)
+    formulation = Formulation(PRIORS[prior], CONSTRAINTS[constraint], 0.0)
+    result = solve(given.problem, formulation)
+    assert_feasible(formulation.constraint, result.codes)
+    assert np.all(given.objective(result.codes) - given.optimum <= 1e-7 * given.scale)
+
+
+# One atom ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("problem_name", cases.PROBLEMS)
+@pytest.mark.parametrize("prior", PRIORS)
+def test_one_atom_is_the_best_of_all(prior, problem_name):
+    problem, alpha = cases.problem(problem_name), 0.3
+    given = cases.Case(problem, Formulation(PRIORS[prior], OneAtom(), alpha), None, None)
+    tried = np.array(
+        [given.objective(np.tile(unit, (problem.n_samples, 1))) for unit in np.eye(14)]
+    )
+    result = solve(problem, given.formulation)
+    assert_array_equal(np.sort(result.codes, axis=1)[:, -2:], [[0.0, 1.0]] * problem.n_samples)
+    assert_allclose(given.objective(result.codes), tried.min(axis=0), atol=1e-14)
+    assert np.all(certify(problem, given.formulation, result.codes) <= 1e-14)
+    # The certificate of any other atom is its true distance from the best.
+    for atom in range(0, 14, 3):
+        code = np.tile(np.eye(14)[atom], (problem.n_samples, 1))
+        gaps = certify(problem, given.formulation, code)
+        assert_allclose(gaps, tried[atom] - tried.min(axis=0), atol=1e-13)
+    # Neither two atoms, nor one of another weight, nor none is allowed.
+    for wrong in (0.5 * code + 0.5 * np.eye(14)[1], 2.0 * code, 0.0 * code, np.nan * code):
+        assert np.all(np.isinf(certify(problem, given.formulation, wrong)))
+
+
+def test_one_atom_for_a_prior_of_your_own():
+    problem = cases.problem("regular")
+    own = solve(problem, Formulation(Absolute(), OneAtom(), 0.3))
+    assert_array_equal(own.codes, solve(problem, Formulation(L1(), OneAtom(), 0.3)).codes)
+    assert_allclose(own.gap, 0.0, atol=1e-14)
+
+
+def test_hard_assignment_is_the_nearest_atom_in_feature_space(rng):
+    atoms, samples = rng.normal(size=(9, 4)), rng.normal(size=(20, 4))
+    problem = CodingProblem((samples**2).sum(1), samples @ atoms.T, atoms @ atoms.T)
+    nearest = ((samples[:, None] - atoms[None]) ** 2).sum(-1).argmin(axis=1)
+    codes = solve(problem, Formulation(NoPrior(), OneAtom())).codes
+    assert_array_equal(codes.argmax(axis=1), nearest)
+
+
+# At most n atoms ---------------------------------------------------------------------------
+
+
+def best_support(problem, row, n_nonzero):
+    """Least half squared error over all supports, by trying each."""
+    values = []
+    for support in combinations(range(problem.n_atoms), n_nonzero):
+        chosen = list(support)
+        gram, cross = problem.gram[np.ix_(chosen, chosen)], problem.cross[row, chosen]
+        weights = np.linalg.lstsq(gram, cross, rcond=1e-12)[0]
+        error = problem.self_similarity[row] - 2 * cross @ weights + weights @ gram @ weights
+        values.append(0.5 * error)
+    return min(values)
+
+
+@pytest.mark.parametrize("selection", ["omp", "ols"])
+@pytest.mark.parametrize("problem_name", cases.PROBLEMS)
+def test_at_most_n_atoms_is_bounded_by_its_certificate(problem_name, selection, rng):
+    problem = cases.problem(problem_name)
+    for n_nonzero in (1, 3):
+        formulation = Formulation(NoPrior(), AtMost(n_nonzero, selection))
+        best = np.array([best_support(problem, row, n_nonzero) for row in range(3)])
+        result = solve(problem, formulation)
+        assert np.count_nonzero(result.codes, axis=1).max() <= n_nonzero
+        error = formulation.objective(problem, result.codes) - best
+        assert np.all(error >= -1e-12)
+        assert np.all(result.gap >= error - 1e-12)
+        assert np.all(result.gap <= formulation.objective(problem, result.codes) + 1e-12)
+        other = formulation.constraint.project(rng.normal(size=result.codes.shape))
+        true = formulation.objective(problem, other) - best
+        assert np.all(certify(problem, formulation, other) >= true - 1e-12)
+        dense = np.ones_like(result.codes)
+        assert np.all(np.isinf(certify(problem, formulation, dense)))
+        assert np.all(np.isinf(certify(problem, formulation, np.nan * dense)))
+
+
+def test_at_most_one_atom_is_the_best_single_atom():
+    problem = cases.problem("regular")
+    best = [best_support(problem, row, 1) for row in range(3)]
+    formulation = Formulation(NoPrior(), AtMost(1))
+    codes = solve(problem, formulation).codes
+    assert_allclose(formulation.objective(problem, codes), best, atol=1e-12)
+
+
+# What is refused ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prior", [name for name in PRIORS if name != "NoPrior"])
+def test_greedy_coding_takes_no_prior(prior):
+    name = type(PRIORS[prior]).__name__
+    message = (
+        rf"No solver handles prior={name} with constraint=AtMost: .*"
+        rf"Use prior=NoPrior\(\) with AtMost, or constraint=Free\(\) with prior={name}"
+    )
+    with pytest.raises(ValueError, match=message):
+        solve(cases.problem("regular"), Formulation(PRIORS[prior], AtMost(3)))
+
+
+@pytest.mark.parametrize("constraint", [NonNegative(), Simplex()], ids=repr)
+def test_priors_of_your_own_have_no_signs(constraint):
+    message = (
+        rf"No solver handles prior=Absolute with constraint={type(constraint).__name__}. "
+        r"With this prior, constraint may be: Free\(\), SumToOne\(\), OneAtom\(\)\."
+    )
+    with pytest.raises(ValueError, match=message):
+        solve(cases.problem("regular"), Formulation(Absolute(), constraint))
+
+
+def test_greedy_coding_takes_no_prior_of_your_own():
+    with pytest.raises(ValueError, match=r"Use prior=NoPrior\(\) with AtMost"):
+        choose_solver(Formulation(Absolute(), AtMost(3)))
+
+
+@pytest.mark.parametrize("constraint", ["simplex", None, Simplex, 3])
+def test_a_constraint_must_be_one(constraint):
+    with pytest.raises(
+        ValueError, match=r"constraint must be one of kernelcoding.constraints, got"
+    ):
+        choose_solver(Formulation(L1(), constraint))
+
+
+class OnlyValue:
+    def value(self, codes):
+        return codes.sum(axis=1)
+
+
+@pytest.mark.parametrize("prior", ["l1", None, L1, Absolute, OnlyValue(), 1.0])
+def test_a_prior_must_be_one(prior):
+    message = r"prior must be one of kernelcoding.priors or an object with methods value\(codes\)"
+    with pytest.raises(ValueError, match=message):
+        choose_solver(Formulation(prior, Free()))
+
+
+def test_a_set_of_your_own_is_refused_by_name():
+    class Halfspace(constraints.Constraint):
+        pass
+
+    with pytest.raises(
+        ValueError, match=r"constraint=Halfspace.*may be: Free\(\), NonNegative\(\)"
+    ):
+        choose_solver(Formulation(L1(), Halfspace()))
+
+
+def test_a_custom_prior_has_no_numbers():
+    formulation = Formulation(Absolute(), Free())
+    assert formulation.kind == "custom"
+    with pytest.raises(TypeError, match="has no built-in form, only value and prox"):
+        formulation.penalty(cases.problem("regular"))
+
+
+# Limits in which one formulation becomes another --------------------------------------------
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_equal_priors_give_equal_codes(constraint):
+    problem, constraint = cases.problem("regular"), CONSTRAINTS[constraint]
+    singles, ones = np.arange(14), np.ones(14)
+    equals = [
+        [L1(), WeightedL1(ones), priors.ElasticNet(1.0), priors.SparseGroupL1(singles, 1.0)],
+        [L1(), GroupL1(singles), priors.SparseGroupL1(singles, 0.4)],
+        [Ridge(), priors.ElasticNet(0.0)],
+        [GroupL1(cases.LABELS), priors.SparseGroupL1(cases.LABELS, 0.0)],
+        [WeightedL1(cases.WEIGHTS), GroupL1(singles, cases.WEIGHTS)],
+    ]
+    for first, *others in equals:
+        expected = solve(problem, Formulation(first, constraint, 0.05), Options(tol=1e-9)).codes
+        for other in others:
+            codes = solve(problem, Formulation(other, constraint, 0.05), Options(tol=1e-9)).codes
+            assert_allclose(codes, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_locality_without_growth_is_a_ridge(constraint):
+    # As sigma falls to zero every price is one: alpha |y|^2 = 2 alpha * |y|^2 / 2.
+    problem, constraint = cases.problem("gaussian"), CONSTRAINTS[constraint]
+    local = solve(problem, Formulation(priors.Locality(1e-12), constraint, 0.05)).codes
+    ridge = solve(problem, Formulation(Ridge(), constraint, 0.1)).codes
+    assert_allclose(local, ridge, atol=1e-8)
+
+
+def test_a_long_price_list_gives_nothing():
+    problem = cases.problem("regular")
+    enough = np.abs(problem.cross).max()
+    assert not solve(problem, Formulation(L1(), Free(), 1.0001 * enough)).codes.any()
+    assert solve(problem, Formulation(L1(), Free(), 0.9999 * enough)).codes.any()
+    norms = np.sqrt(
+        [(problem.cross[:, g == cases.LABELS] ** 2).mean(axis=1) for g in "abcde"]
+    )  # the default weight is the root of the size
+    assert not solve(
+        problem, Formulation(GroupL1(cases.LABELS), Free(), 1.0001 * norms.max())
+    ).codes.any()
+    assert solve(
+        problem, Formulation(GroupL1(cases.LABELS), Free(), 0.9999 * norms.max())
+    ).codes.any()
+
+
+def test_local_coordinates_of_an_atom_are_that_atom():
+    problem = cases.problem("regular")
+    own = CodingProblem(np.diag(problem.gram), problem.gram, problem.gram)
+    for constraint in (SumToOne(), Simplex()):
+        codes = solve(own, Formulation(LocalCoordinate(), constraint, 0.1)).codes
+        assert_allclose(codes, np.eye(14), atol=1e-7)
