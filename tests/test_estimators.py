@@ -52,7 +52,7 @@ CODERS = [
 ]
 CLASSIFIERS = [
     kc.ResidualClassifier(),
-    kc.ResidualClassifier(kc.KernelSparseCoder(kernel="linear", groups="y")),
+    kc.ResidualClassifier(kc.KernelSparseCoder(groups="y")),
     kc.ResidualClassifier(kc.KernelBagOfWords(sparse_output=True)),
     kc.ResidualClassifier(kc.KernelLLC(n_neighbors=1)),
     kc.ResidualClassifier(kc.KernelLCC()),
@@ -223,7 +223,9 @@ def test_pandas_output(coder, digits):
 def test_frames_keep_their_index_and_names(digits):
     X, _, Q, _ = digits
     names = [f"pixel{i}" for i in range(X.shape[1])]
-    coder = kc.KernelSparseCoder().set_output(transform="pandas").fit(pd.DataFrame(X, columns=names))
+    coder = (
+        kc.KernelSparseCoder().set_output(transform="pandas").fit(pd.DataFrame(X, columns=names))
+    )
     codes = coder.transform(pd.DataFrame(Q, columns=names, index=np.arange(len(Q)) + 7))
     assert list(coder.feature_names_in_) == names
     assert_array_equal(codes.index, np.arange(len(Q)) + 7)
@@ -261,7 +263,7 @@ def test_views_find_columns_by_name(digits):
 
 @pytest.mark.parametrize("kernel", ["rbf", Gaussian()], ids=["by name", "object"])
 def test_grid_search_over_width_and_alpha(kernel, digits):
-    X, y, Q, _ = digits
+    X, y, _, _ = digits
     pipeline = make_pipeline(
         StandardScaler(), kc.KernelSparseCoder(kernel=kernel), KNeighborsClassifier(1)
     )
@@ -340,9 +342,7 @@ def test_cross_validation_with_a_precomputed_kernel(coder, digits):
     expected = cross_val_predict(inside, X, y, cv=3, method="decision_function")
     given = cross_val_predict(outside, gram, y, cv=3, method="decision_function")
     assert_allclose(given, expected, atol=1e-6)
-    assert_array_equal(
-        cross_val_score(outside, gram, y, cv=3), cross_val_score(inside, X, y, cv=3)
-    )
+    assert_array_equal(cross_val_score(outside, gram, y, cv=3), cross_val_score(inside, X, y, cv=3))
 
 
 def test_codes_feed_a_linear_classifier(digits):

@@ -127,13 +127,14 @@ def local_gap(near: Neighbours, gram: NDArray, regularization: float, codes: Cod
     """
     dense = _dense(codes)
     weights = np.take_along_axis(dense, near.indices, axis=1).astype(np.float64)
+    inside = np.count_nonzero(dense, axis=1) == np.count_nonzero(weights, axis=1)
+    allowed = inside & SumToOne().contains(weights, _tolerance(codes))
+    weights[~allowed] = 0.0
     curvature, smallest = _local_curvature(near, gram, regularization)
     gradient = np.einsum("nij,nj->ni", curvature, weights)
     # The multiplier that leaves the smallest residual along the constraint is the mean.
     residual = gradient - gradient.mean(axis=1, keepdims=True)
     gap = 0.5 * (residual**2).sum(axis=1) / smallest
-    inside = np.count_nonzero(dense, axis=1) == np.count_nonzero(weights, axis=1)
-    allowed = inside & SumToOne().contains(weights, _tolerance(codes))
     return np.where(allowed, gap, np.inf)
 
 
@@ -253,17 +254,17 @@ def _stationary(
     unpriced: NDArray,
 ) -> _DualPoint:
     """The unpriced coefficients moved until their correlations vanish (equal the multiplier)."""
-    size = int(unpriced.sum())
     system = _curvature(problem, penalty, unpriced)
     right = start.correlation[:, unpriced]
+    multiplier = start.multiplier
     if constraint.sum_to_one:
-        ones = np.ones((size, 1))
-        system = np.block([[system, ones], [ones.T, np.zeros((1, 1))]])
-        right = np.hstack([right, np.zeros((len(right), 1))])
-    solution = right @ linalg.pinvh(system)
+        centre = np.eye(len(system)) - 1.0 / len(system)
+        solution = right @ linalg.pinvh(centre @ system @ centre)
+        multiplier = (right - solution @ system).mean(axis=1)
+    else:
+        solution = right @ linalg.pinvh(system)
     move = np.zeros_like(start.codes)
-    move[:, unpriced] = solution[:, :size]
-    multiplier = solution[:, size] if constraint.sum_to_one else start.multiplier
+    move[:, unpriced] = solution
     correlation = start.correlation - move @ problem.gram - penalty.ridge * move
     return _DualPoint(start.codes + move, correlation, multiplier)
 

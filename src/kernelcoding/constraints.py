@@ -23,8 +23,10 @@ class Constraint(Component):
 
     def contains(self, codes: NDArray, tolerance: float = 1e-8) -> NDArray:
         """Which rows are allowed, up to a tolerance, (n,) booleans."""
+        finite = np.isfinite(codes)
+        allowed = finite.all(axis=1)
+        codes = np.where(finite, codes, 0.0)
         size = np.maximum(1.0, np.abs(codes).sum(axis=1))
-        allowed = np.all(np.isfinite(codes), axis=1)
         if self.nonnegative:
             allowed &= codes.min(axis=1) >= -tolerance * size
         if self.sum_to_one:

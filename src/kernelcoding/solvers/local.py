@@ -9,6 +9,8 @@ from scipy import sparse
 from ..problem import Codes
 from .parallel import map_rows
 
+MANY = 32  # neighbours from which a partition beforehand pays
+
 
 def nearest(scores: NDArray, n_neighbours: int, n_jobs: int | None = None) -> NDArray:
     """Columns of the smallest scores of each row, by increasing score, the lowest index first.
@@ -62,13 +64,21 @@ def _smallest(
     """Columns of the smallest ``offsets + factor * products``."""
     from ._compiled.local import smallest
 
-    products = np.ascontiguousarray(products)
-    offsets = np.ascontiguousarray(offsets, products.dtype)
+    dtype = np.result_type(products, np.float32)
+    products = np.ascontiguousarray(products, dtype)
+    offsets = np.ascontiguousarray(offsets, dtype)
     n_rows, n_columns = products.shape
     indices = np.empty((n_rows, min(n_kept, n_columns)), np.intp)
 
     def select(rows: slice) -> None:
-        smallest(products[rows], offsets, products.dtype.type(factor), indices[rows])
+        block, best = products[rows], indices[rows]
+        if best.shape[1] <= MANY:
+            bounds = np.full(len(block), np.inf, dtype)
+            smallest(block, offsets, dtype.type(factor), bounds, best)
+        else:  # many are wanted: knowing the last of them beforehand saves most insertions
+            scores = offsets + dtype.type(factor) * block
+            bounds = np.partition(scores, best.shape[1] - 1, axis=1)[:, best.shape[1] - 1].copy()
+            smallest(scores, np.zeros_like(offsets), dtype.type(1), bounds, best)
 
     map_rows(select, n_rows, n_jobs, chunk=512)
     return indices
@@ -134,9 +144,7 @@ def solve(
     return _scatter(weights, neighbours, gram.shape[0], sparse_output)
 
 
-def _scatter(
-    weights: NDArray, neighbours: NDArray, n_atoms: int, sparse_output: bool
-) -> Codes:
+def _scatter(weights: NDArray, neighbours: NDArray, n_atoms: int, sparse_output: bool) -> Codes:
     """Place each row of weights at the columns of its neighbours."""
     n_rows, n_neighbours = neighbours.shape
     if not sparse_output:

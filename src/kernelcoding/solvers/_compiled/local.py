@@ -7,7 +7,7 @@ from numba import njit
 
 from .pursuit import subtract_rows
 
-BLOCK = 32  # candidates looked at in one vector comparison
+BLOCK = 64  # candidates looked at in one vector comparison
 
 
 @njit(nogil=True, cache=True)
@@ -23,30 +23,30 @@ def _insert(value, index, values, indices, count):
 
 
 @njit(nogil=True, cache=True)
-def smallest(products, offsets, factor, indices):
+def smallest(products, offsets, factor, bounds, indices):
     """Fill ``indices[i]`` with the columns of the smallest ``offsets + factor * products[i]``.
 
     In increasing order, the lowest index first among equals. The scores are never stored: one pass
     compares blocks of them with the worst of the best so far, and few blocks contain a better one.
+    At least as many scores as are wanted must not exceed ``bounds[i]``; infinity is always right.
     """
     n_columns, n_kept = products.shape[1], indices.shape[1]
     values = np.empty(n_kept, products.dtype)
     for i in range(products.shape[0]):
-        row, best = products[i], indices[i]
-        for j in range(n_kept):
-            _insert(offsets[j] + factor * row[j], j, values, best, j)
-        worst = values[n_kept - 1]
-        for start in range(n_kept, n_columns, BLOCK):
+        row, best, worst, count = products[i], indices[i], bounds[i], 0
+        for start in range(0, n_columns, BLOCK):
             stop = min(start + BLOCK, n_columns)
             hits = 0  # a sum of integers: the compiler may turn it into vector comparisons
             for j in range(start, stop):
-                hits += offsets[j] + factor * row[j] < worst
+                hits += offsets[j] + factor * row[j] <= worst
             if hits > 0:
                 for j in range(start, stop):
                     score = offsets[j] + factor * row[j]
-                    if score < worst:
-                        _insert(score, j, values, best, n_kept)
-                        worst = values[n_kept - 1]
+                    if score <= worst and (count < n_kept or score < values[n_kept - 1]):
+                        _insert(score, j, values, best, count)
+                        count = min(count + 1, n_kept)
+                        if count == n_kept:
+                            worst = values[n_kept - 1]
 
 
 @njit(nogil=True, cache=True)

@@ -115,7 +115,9 @@ def _select(gram, scale, rule, tol, eps, state, basis, factors, support, beta):
             for j in range(row.size):
                 row[j] = gram[best, j] * scale[j] * norm
             subtract_rows(row, basis, factors, count, 0)
-            _advance(row, real(1 / root), real(beta[count]), correlation, schur, weight, dependent, rule)
+            _advance(
+                row, real(1 / root), real(beta[count]), correlation, schur, weight, dependent, rule
+            )
         basis[count, best] = root
         count += 1
     return count

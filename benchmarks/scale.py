@@ -1,0 +1,92 @@
+"""Memory, time against the number of queries, threads, and latency, in fresh processes."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+from .judge import Row
+
+WORKER = """
+import json, resource, sys, time
+import numpy as np
+import kernelcoding as kc
+from kernelcoding.kernels import Gaussian
+coder_name, n_queries, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+rng = np.random.default_rng(0)
+centres = rng.normal(size=(50, 64))
+Q = centres[rng.integers(50, size=n_queries)] + 0.5 * rng.normal(size=(n_queries, 64))
+D = centres[rng.integers(50, size=1000)] + 0.5 * rng.normal(size=(1000, 64))
+kernel = Gaussian(gamma=1 / 64)
+coder = {
+    "sparse coding": kc.KernelSparseCoder(kernel, D, alpha=0.05, sparse_output=True, n_jobs=threads),
+    "LLC": kc.KernelLLC(kernel, D, sparse_output=True, n_jobs=threads),
+    "OMP": kc.KernelMatchingPursuit(kernel, D, sparse_output=True, n_jobs=threads),
+}[coder_name].fit(D)
+coder.transform(Q[:100])
+before = time.process_time()
+start = time.perf_counter()
+codes = coder.transform(Q)
+seconds = time.perf_counter() - start
+busy = (time.process_time() - before) / seconds
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps({"seconds": seconds, "peak MB": peak, "cores busy": busy,
+                  "nonzero": codes.nnz / n_queries}))
+"""
+FIRST_USE = """
+import time
+start = time.perf_counter()
+import numpy as np
+import kernelcoding as kc
+X = np.random.default_rng(0).normal(size=(200, 16))
+kc.KernelSparseCoder().fit(X).transform(X)
+print(time.perf_counter() - start)
+"""
+EVERYTHING = """
+import time
+start = time.perf_counter()
+import numpy as np
+import kernelcoding as kc
+X = np.random.default_rng(0).normal(size=(30, 4))
+for coder in (kc.KernelSparseCoder(), kc.KernelSparseCoder(groups=np.arange(30) % 3),
+              kc.KernelLLC(), kc.KernelLCC(), kc.KernelMatchingPursuit(), kc.KernelBagOfWords()):
+    for dtype in (np.float64, np.float32):
+        coder.fit(X.astype(dtype)).transform(X.astype(dtype))
+print(time.perf_counter() - start)
+"""
+
+
+def worker(*arguments):
+    """Facts measured by a process of its own."""
+    command = [sys.executable, "-c", WORKER, *map(str, arguments)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def timed_process(program, cache):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    return float(done.stdout)
+
+
+def run(quick=False):
+    """Rows: the peer of two threads is one thread; of a size, a fifth of it, five times."""
+    sizes = (4_000, 20_000) if quick else (8_000, 40_000, 200_000)
+    for name in ("LLC", "OMP", "sparse coding"):
+        facts = [worker(name, size, 2) for size in sizes]
+        seconds = [fact["seconds"] for fact in facts]
+        exponent = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+        single = worker(name, sizes[1], 1)
+        report = {**facts[-1], "exponent in queries": exponent}
+        report.pop("seconds")
+        case = f"{name}, {sizes[1]} queries (memory: {sizes[-1]})"
+        yield Row("scale", case, "one thread", 2, seconds[1], single["seconds"], report)
+    with tempfile.TemporaryDirectory() as cache:
+        cold = timed_process(EVERYTHING, cache)
+        first = timed_process(FIRST_USE, cache)
+        warm = min(timed_process(FIRST_USE, cache) for _ in range(3))
+        yield Row("scale", "first transform of a process", "60 s", 1, warm, 60.0, {})
+        yield Row("scale", "compiling everything", "60 s", 1, cold, 60.0, {"then first": first})
