@@ -50,7 +50,7 @@ def test_locality_prior_penalises_far_atoms(digits):
     gram, cross = rbf_kernel(X, gamma=GAMMA), rbf_kernel(Q, X, gamma=GAMMA)
     distances = np.sqrt(2.0 - 2.0 * cross)
     distances /= distances.max(axis=1, keepdims=True)
-    sigma, alpha = 3.0, 1.0
+    sigma, alpha = 3.0, 1e4  # the prior decides
 
     def solved(sign):
         codes = []
@@ -71,7 +71,7 @@ def test_locality_prior_penalises_far_atoms(digits):
         return np.abs(of * far).sum() / np.abs(of).sum()
 
     assert share_of_the_far_half(codes) < 0.25
-    assert share_of_the_far_half(solved(-1.0)) > 0.4
+    assert share_of_the_far_half(solved(-1.0)) > 0.5
 
 
 def test_approximate_llc_is_symmetric_and_sums_to_one(digits):

@@ -157,6 +157,13 @@ def test_a_sample_next_to_an_atom_stays_bounded(rng):
         assert np.abs(codes).max() < 2.0
 
 
+def test_a_negative_squared_distance_counts_as_zero():
+    """k(x, x) too small for k: ``C = diag(-0.1, 1)`` is taken as ``diag(0, 1)``."""
+    problem = CodingProblem(np.ones(1), np.array([[1.05, 0.5]]), np.array([[1, 0.55], [0.55, 1]]))
+    weights = 1 / np.array([0.2, 1.2])
+    assert_allclose(local_codes(problem, 2, 0.2)[0], weights / weights.sum())
+
+
 def test_an_indefinite_kernel_ends_cleanly(rng):
     gram = rng.normal(size=(12, 12))
     problem = CodingProblem(np.ones(6), rng.normal(size=(6, 12)), gram + gram.T)

@@ -71,8 +71,9 @@ def _prox_with_sum_one(prior, points: NDArray, step: float) -> NDArray:
         low = np.where(too_small, low - width, low)
         high = np.where(too_large, high + width, high)
         width *= 2.0
-    for _ in range(100):
-        middle = 0.5 * (low + high)
+    middle = 0.5 * (low + high)
+    while np.any((low < middle) & (middle < high)):  # until no number lies between
         above = prior.prox(points - middle[:, None], step).sum(axis=1) > 1.0
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return prior.prox(points - 0.5 * (low + high)[:, None], step)
+        middle = 0.5 * (low + high)
+    return prior.prox(points - middle[:, None], step)

@@ -118,4 +118,5 @@ def _ratios(numerator: NDArray, denominator: NDArray) -> NDArray:
     """Quotients with 0/0 = 0 and positive/0 = infinity."""
     denominator = np.broadcast_to(denominator, numerator.shape)
     endless = np.where(numerator > 0, np.inf, 0.0)
-    return np.divide(numerator, denominator, out=endless, where=denominator > 0)
+    with np.errstate(over="ignore"):  # infinity is then the answer, too
+        return np.divide(numerator, denominator, out=endless, where=denominator > 0)

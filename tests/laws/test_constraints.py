@@ -1,4 +1,4 @@
-"""What every constraint must satisfy: projections are nearest points, membership is what it says."""
+"""What every constraint must satisfy: projections are nearest points, and they are members."""
 
 import pickle
 from itertools import combinations

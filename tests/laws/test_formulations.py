@@ -114,6 +114,19 @@ def test_no_samples_give_no_codes(prior, constraint):
     assert solve(problem, formulation).codes.shape == (0, problem.n_atoms)
 
 
+@pytest.mark.parametrize(("prior", "constraint"), PAIRS)
+def test_samples_unlike_every_atom_are_coded_all_the_same(prior, constraint):
+    # No correlation to be a fraction of; the second sample is zero itself.
+    gram = cases.problem("regular").gram
+    problem = CodingProblem(np.array([1.0, 0.0]), np.zeros((2, 14)), gram)
+    formulation = Formulation(PRIORS[prior], CONSTRAINTS[constraint], 0.05)
+    values, _ = cases.convex.optimum(problem, formulation.prior, formulation.constraint, 0.05)
+    result = solve(problem, formulation)
+    assert result.converged.all()
+    assert_allclose(formulation.objective(problem, result.codes), values, atol=1e-7)
+    assert np.all(result.gap <= 1e-6)
+
+
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
 @pytest.mark.parametrize("prior", ["L1", "WeightedL1", "GroupL1", "Locality", "LocalCoordinate"])
 def test_without_weight_a_prior_is_no_prior(prior, constraint):

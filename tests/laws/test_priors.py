@@ -82,7 +82,7 @@ def test_prox_is_the_minimiser(name, scale, rng):
             cost += scale * weight * cvxpy.norm(code[np.flatnonzero(terms.labels == group)])
         least = convex.solve_tightly(cvxpy.Problem(cvxpy.Minimize(cost)))
         reached = 0.5 * np.sum((found[row] - points[row]) ** 2) + scale * terms.value(found[row])
-        assert_allclose(reached, least, rtol=1e-8)
+        assert_allclose(reached, least, rtol=1e-8, atol=1e-10)
         assert_allclose(found[row], code.value, atol=2e-4)  # strong convexity: root of the above
 
 

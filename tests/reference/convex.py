@@ -13,7 +13,7 @@ import numpy as np
 from kernelcoding import priors
 
 # The tightest accuracy that the interior-point method reaches is taken; none looser is.
-ACCURACIES = (1e-12, 1e-11, 1e-10, 1e-9)
+ACCURACIES = (1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,12 @@ $rows
 def write_page(
     path: Path, title: str, text: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> Path:
-    """Write the page and return where it is."""
+    """Write the page, with the folders it needs, and return where it is."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "\n".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
     page = PAGE.substitute(title=escape(title), text=escape(text), head=head, rows=body)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page, encoding="utf-8")
     return path

@@ -9,7 +9,7 @@ from scipy import sparse
 from ..problem import Codes
 from .parallel import map_rows
 
-MANY = 32  # neighbours from which a partition beforehand pays
+MANY = 64  # neighbours from which a partition beforehand pays
 
 
 def nearest(scores: NDArray, n_neighbours: int, n_jobs: int | None = None) -> NDArray:
@@ -122,10 +122,10 @@ def solve(
 
     Notes
     -----
-    The paper prints ``(K - k 1') y = 1`` divided by the l1 norm, which breaks :math:`1^\top y = 1` as
-    soon as a weight is negative; this is the symmetric form of Wang et al. (2010) in kernel space.
+    The paper prints ``(K - k 1') y = 1`` divided by the l1 norm, which breaks :math:`1^\top y = 1`
+    as soon as a weight is negative; this is the symmetric form of Wang et al. (2010) in H.
 
-    C is known up to the rounding of the kernel values, about ``4 m eps max(k(x, x), K_jj)``. A sample
+    C is known up to the rounding of the kernel values, ``4 m eps max(k(x, x), K_jj)``. A sample
     whose trace is below that coincides with all its neighbours: its code is one at the nearest.
     Where :math:`\beta` leaves a pivot below that, the ridge of this sample is raised to it, so that
     :math:`\beta = 0` gives a minimiser of :math:`y^\top C y` up to rounding, even for singular C.
@@ -133,14 +133,18 @@ def solve(
     from ._compiled.local import affine_codes
 
     dtype = np.result_type(cross_at_neighbours, gram, np.float32)
-    eps, (n_rows, n_neighbours) = float(np.finfo(dtype).eps), neighbours.shape
-    weights = np.empty((n_rows, n_neighbours), dtype)
+    self_similarity = np.ascontiguousarray(self_similarity, dtype)
+    neighbours = np.ascontiguousarray(neighbours, np.intp)
+    cross = np.ascontiguousarray(cross_at_neighbours, dtype)
+    gram = np.ascontiguousarray(gram, dtype)
+    eps, ridge = float(np.finfo(dtype).eps), float(regularization)
+    weights = np.empty(neighbours.shape, dtype)
 
     def code(rows: slice) -> None:
-        values = self_similarity[rows], neighbours[rows], cross_at_neighbours[rows]
-        affine_codes(*values, gram, regularization, eps, weights[rows])
+        samples = self_similarity[rows], neighbours[rows], cross[rows]
+        affine_codes(*samples, gram, ridge, eps, weights[rows])
 
-    map_rows(code, n_rows, n_jobs, chunk=256)
+    map_rows(code, neighbours.shape[0], n_jobs, chunk=256)
     return _scatter(weights, neighbours, gram.shape[0], sparse_output)
 
 

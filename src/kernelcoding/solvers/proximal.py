@@ -20,11 +20,14 @@ def solve(
     """Codes (n, N), whether each row converged, and its iterations.
 
     A row stops when a proximal gradient step moves no coefficient by more than
-    ``tol * max|k|`` in units of the gradient.
+    ``tol * max|k|`` in units of the gradient (``tol * max(|k|, K_jj)`` for codes that sum to one).
     """
     problem = problem.astype(np.float64)
     lipschitz = largest_eigenvalue(problem.gram)
-    threshold = tol * np.abs(problem.cross).max(axis=1) / lipschitz
+    largest = np.abs(problem.cross).max(axis=1)
+    if formulation.constraint.sum_to_one:  # no small code, no small gradient, whatever k
+        largest = np.maximum(largest, np.diag(problem.gram).max())
+    threshold = tol * largest / lipschitz
     codes = np.zeros_like(problem.cross)
     n_iter = np.zeros(problem.n_samples, dtype=int)
     running = np.arange(problem.n_samples)

@@ -59,12 +59,13 @@ def solve(
 
     Notes
     -----
-    Selection after Rubinstein et al., Batch-OMP (2008), and Chen et al. (1989) for "ols"; Van Nguyen
-    et al. (2013) for pursuit in kernel space.
+    Batch-OMP: Rubinstein et al. (2008). Orthogonal least squares: Chen et al. (1989). Pursuit in
+    kernel space: Van Nguyen et al. (2013).
     """
     from ._compiled.pursuit import pursue
 
     dtype = np.result_type(problem.cross, problem.gram, np.float32)
+    self_similarity = np.ascontiguousarray(problem.self_similarity, dtype)
     cross = np.ascontiguousarray(problem.cross, dtype)
     gram = np.ascontiguousarray(problem.gram, dtype)
     norms = np.sqrt(np.maximum(np.diag(gram), 0.0))
@@ -75,8 +76,8 @@ def solve(
     n_chosen = np.empty(problem.n_samples, np.int64)
 
     def code(rows: slice) -> None:
-        samples, out = (problem.self_similarity[rows], cross[rows]), (support[rows], values[rows])
-        pursue(*samples, gram, scale, rule, tol, eps, *out, n_chosen[rows])
+        samples, out = (self_similarity[rows], cross[rows]), (support[rows], values[rows])
+        pursue(*samples, gram, scale, rule, float(tol), eps, *out, n_chosen[rows])
 
     map_rows(code, problem.n_samples, n_jobs)
     codes = _gather(support, values, n_chosen, problem.n_atoms)

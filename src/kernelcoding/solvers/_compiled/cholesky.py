@@ -95,8 +95,8 @@ def append(factor, size, column, pivot):
 
 @njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True)
 def copy(source, out):
-    """``out[:] = source``."""
-    for i in range(out.size):
+    """Write ``source`` to the front of ``out``."""
+    for i in range(source.size):
         out[i] = source[i]
 
 
@@ -112,12 +112,11 @@ def mix(upper, lower, carry, cosine, sine):
 @njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def delete(factor, size, position, carry, solved, ones):
     """Remove one row; ``solved`` and ``ones`` (solutions of ``U' x = b``) are rotated along."""
-    rest = carry[: size - position - 1]
     for i in range(position):
-        # By way of the carry: the compiler does not vectorise a copy onto itself.
-        copy(factor[i, position + 1 : size], rest)
-        copy(rest, factor[i, position : size - 1])
-    copy(factor[position, position + 1 : size], rest)
+        row = factor[i, position:size]
+        for j in range(row.size - 1):
+            row[j] = row[j + 1]
+    copy(factor[position, position + 1 : size], carry)
     carried_solved, carried_ones = solved[position], ones[position]
     for i in range(position, size - 1):
         rest = carry[i - position : size - 1 - position]

@@ -1,12 +1,13 @@
-"""Group and sparse-group coding, one row at a time: Newton on the present atoms.
+"""Group and sparse-group coding, one row at a time: Newton's method on the atoms present.
 
 Where groups are not zero and signs are kept, the objective is smooth with Hessian
 
-.. math:: K_{AA} + Q_A + \\sum_g w_g \\bigl(I / \\|y_g\\| - y_g y_g^\\top / \\|y_g\\|^3\\bigr),
+.. math:: K_{AA} + Q_A + \\sum_g w_g \\bigl(I / \\|y_g\\| - y_g y_g^\\top / \\|y_g\\|^3\\bigr).
 
-so each iteration (a) admits the zero atoms and groups that pull hardest, by an exact line
-search along their steepest descent, and (b) takes one Newton step on all atoms present, cut where
-signs would change or groups would turn around. Both decrease the objective.
+Each iteration (a) admits the zero atoms and groups that pull hardest, by an exact line search
+along their steepest descent, and (b) takes one Newton step on all atoms present, cut where signs
+would change or groups would turn round. Both decrease the objective. For the tuples ``model``
+and ``state`` see ``group_steps``.
 """
 
 from __future__ import annotations
@@ -16,27 +17,32 @@ from numba import njit
 
 from .group_factor import cholesky, solve_factored
 from .group_steps import (
+    accept,
     apply_gram,
     choose,
     clip,
-    group_norms,
+    curvature,
+    first_stop,
     multiplier,
     objective_change,
     rank_pulls,
+    refresh,
     steepest,
 )
 
-SHARE = 0.5  # admit what pulls at least this share of the strongest
-DECREASE = 1e-4  # a step must bring this share of the decrease its slope promises
-HALVINGS = 40
+SHARE = 0.5  # admit what pulls at least this share of the strongest,
+GROUP_LIMIT = 0.5  # groups up to this share of the atoms present,
+ATOM_LIMIT = 0.2  # single atoms up to this one
+DECREASE = 1e-4  # a step must bring this share of the decrease that its slope promises
+HALVINGS = 60
+PIVOT = 1e-13  # smallest pivot of a Newton system, relative to the largest diagonal entry
 
 
 @njit(nogil=True, cache=True)
-def violation_scales(cross, l1, weights, starts, tol, scales):
-    """Admissible violation of each group: ``tol`` times what its penalty can balance."""
-    largest = 0.0
-    for j in range(cross.size):
-        largest = max(largest, abs(cross[j]))
+def violation_scales(model, cross, tol, scales):
+    """Admissible violation of each group: ``tol`` times the force of its penalty."""
+    l1, weights, starts = model[2], model[3], model[4]
+    largest = np.abs(cross).max()
     for g in range(weights.size):
         total = 0.0
         for j in range(starts[g], starts[g + 1]):
@@ -44,26 +50,31 @@ def violation_scales(cross, l1, weights, starts, tol, scales):
         scale = weights[g] + np.sqrt(total)
         if scale == 0.0:
             scale = largest
-        # Below some roundings of the correlations no violation can be told from zero.
+        # Below some roundings of the correlations a violation cannot be told from zero.
         scales[g] = max(tol * scale, 1e-13 * largest, 1e-300)
 
 
 @njit(nogil=True, cache=True)
-def active_atoms(code, norms, weights, starts, l1, nonnegative, active):
-    """Atoms on which the objective is smooth around ``code``; returns how many."""
+def active_atoms(model, state, active):
+    """Atoms on which the objective is smooth around the code; returns how many."""
+    l1, weights, starts, nonnegative = model[2], model[3], model[4], model[6]
+    code, norms = state[0], state[2]
     size = 0
     for g in range(weights.size):
-        smooth = (norms[g] > 0.0 or weights[g] == 0.0) and not nonnegative
+        if norms[g] == 0.0 and weights[g] > 0.0:
+            continue
         for j in range(starts[g], starts[g + 1]):
-            if code[j] != 0.0 or (smooth and l1[j] == 0.0):
+            if code[j] != 0.0 or (l1[j] == 0.0 and not nonnegative):
                 active[size] = j
                 size += 1
     return size
 
 
 @njit(nogil=True, cache=True)
-def newton_matrix(gram, ridge, code, norms, weights, group_of, active, size, matrix):
+def newton_matrix(model, state, active, size, matrix):
     """Upper triangle of the Hessian on the active atoms; returns its largest diagonal entry."""
+    gram, ridge, weights, group_of = model[0], model[1], model[3], model[5]
+    code, norms = state[0], state[2]
     largest = 0.0
     for a in range(size):
         i = active[a]
@@ -76,159 +87,126 @@ def newton_matrix(gram, ridge, code, norms, weights, group_of, active, size, mat
         if weights[g] > 0.0:
             bend = weights[g] / norms[g]
             target[a] += bend
-            scale = bend * code[i] / (norms[g] * norms[g])
+            scale = bend * (code[i] / norms[g])
             for b in range(a, size):
                 if group_of[active[b]] != g:
                     break
-                target[b] -= scale * code[active[b]]
+                target[b] -= scale * (code[active[b]] / norms[g])
         largest = max(largest, target[a])
     return largest
 
 
 @njit(nogil=True, cache=True)
-def newton_direction(matrix, size, floor, descent, active, sum_to_one, solution, border, direction):
+def newton_direction(model, state, active, size, descent, matrix, vectors, direction):
     """Solve for the Newton step on the active atoms, keeping its sum at zero if asked."""
-    cholesky(matrix, size, floor)
+    solution, border = vectors
+    largest = newton_matrix(model, state, active, size, matrix)
+    cholesky(matrix, size, PIVOT * largest)
     for a in range(size):
         solution[a] = descent[active[a]]
         border[a] = 1.0
     solve_factored(matrix, size, solution)
-    if sum_to_one:
+    if model[7]:
         solve_factored(matrix, size, border)
-        total = solution[:size].sum() / border[:size].sum()
+        ratio = solution[:size].sum() / border[:size].sum()
         for a in range(size):
-            solution[a] -= total * border[a]
+            solution[a] -= ratio * border[a]
     direction[:] = 0.0
     for a in range(size):
         direction[active[a]] = solution[a]
 
 
 @njit(nogil=True, cache=True)
-def accept(code, slope, norms, starts, change, image):
-    """Take the step: code, slope and norms move together."""
-    for j in range(code.size):
-        code[j] += change[j]
-        slope[j] -= image[j]
-    group_norms(code, starts, norms)
+def admit(model, state, descent, size, change, image, pulls):
+    """Bring in the zero atoms that pull hardest, by the best step along their descent.
 
-
-@njit(nogil=True, cache=True)
-def admit(
-    gram, ridge, code, slope, descent, l1, weights, norms, starts, group_of, size, sum_to_one,
-    change, image, pulls, tuning
-):
-    """Bring in the zero atoms that pull hardest, by the exact step along their descent."""
-    outside, inside = rank_pulls(code, descent, weights, norms, starts, pulls)
-    if outside <= tuning[0]**2 * inside:
+    Nothing is admitted while the atoms present are further from their optimum than the others.
+    """
+    code = state[0]
+    outside, inside = rank_pulls(model, state, descent, pulls)
+    if outside <= inside:
         return False
-    limit = int(tuning[1] * size)
-    choose(descent, weights, norms, starts, group_of, pulls, tuning[2], limit, change)
-    gain = 0.0
-    total = 0.0
-    for j in range(code.size):
-        gain += change[j] * change[j]
-        total += change[j]
-    bend = 0.0
-    for g in range(weights.size):
-        if norms[g] > 0.0 and weights[g] > 0.0:
-            for j in range(starts[g], starts[g + 1]):
-                bend += weights[g] / norms[g] * change[j] * change[j]
-    if sum_to_one:
+    choose(model, state, descent, pulls, SHARE, GROUP_LIMIT * size, ATOM_LIMIT * size, change)
+    gain = (change * change).sum()
+    total = change.sum()
+    if model[7]:
         for j in range(code.size):
             change[j] -= total * code[j]
-    apply_gram(gram, ridge, change, image)
-    for j in range(code.size):
-        bend += change[j] * image[j]
-    step = gain / max(bend, 1e-300)
-    if sum_to_one and step * total > 0.5:  # the present atoms keep their signs
+    apply_gram(model[0], model[1], change, image)
+    bend = curvature(model, state, change, image)
+    if not bend > 0.0:
+        return False
+    step = gain / bend
+    if model[7] and step * total > 0.5:  # the atoms present keep at least half their size
         step = 0.5 / total
     for j in range(code.size):
         change[j] *= step
         image[j] *= step
-    accept(code, slope, norms, starts, change, image)
+    accept(model, state, change, image)
     return True
 
 
 @njit(nogil=True, cache=True)
-def search(
-    gram, ridge, code, slope, shift, descent, direction, l1, weights, norms, starts, nonnegative,
-    sum_to_one, change, image,
-):
-    """Halve the Newton step until the objective has decreased enough; False if it never does."""
-    promise = 0.0
-    for j in range(code.size):
-        promise += descent[j] * direction[j]
+def search(model, state, shift, descent, direction, change, image):
+    """Halve the step until the objective has decreased enough; False if it never does."""
+    promise = (descent * direction).sum()
+    stop = first_stop(model, state, direction)
     step = 1.0
     for _ in range(HALVINGS):
-        if clip(
-            code, direction, step, norms, weights, starts, l1, nonnegative, sum_to_one, change
-        ):
-            apply_gram(gram, ridge, change, image)
-            value = objective_change(
-                code, change, image, slope, shift, l1, weights, norms, starts
-            )
-            if value <= -DECREASE * step * promise:
-                accept(code, slope, norms, starts, change, image)
+        if clip(model, state, direction, step, change):
+            apply_gram(model[0], model[1], change, image)
+            value = objective_change(model, state, shift, change, image)
+            if value < -DECREASE * step * promise:
+                accept(model, state, change, image)
                 return True
-        step *= 0.5
+        # Stepping just short of a zero would leave a trace of an atom that wants to go.
+        step = stop if 0.5 * step < stop < step else 0.5 * step
     return False
 
 
 @njit(nogil=True, cache=True)
-def solve_row(
-    gram, cross, l1, ridge, starts, group_of, weights, nonnegative, sum_to_one, tol, max_iter, code,
-    matrix, vectors, groups, active, tuning
-):
-    slope, descent, direction, change, image, solution, border = vectors
-    norms, scales = groups
-    violation_scales(cross, l1, weights, starts, tol, scales)
-    apply_gram(gram, ridge, code, image)
-    slope[:] = cross - image
-    group_norms(code, starts, norms)
-    worst = np.inf
+def solve_row(model, cross, state, tol, max_iter, scratch):
+    """Solve one row from the code in ``state``; returns whether it converged, and iterations."""
+    matrix, scales, active, descent, direction, change, image, pulls, vectors = scratch
+    violation_scales(model, cross, tol, scales)
+    refresh(model, cross, state, image)
     size = 0
     for iteration in range(max_iter):
-        shift = multiplier(code, slope, l1, weights, norms) if sum_to_one else 0.0
-        worst = steepest(
-            code, slope, shift, l1, weights, norms, starts, nonnegative, descent, scales
-        )
-        if worst <= 1.0:
-            return True, iteration
-        if admit(
-            gram, ridge, code, slope, descent, l1, weights, norms, starts, group_of, size, sum_to_one,
-            change, image, solution, tuning
-        ):
-            shift = multiplier(code, slope, l1, weights, norms) if sum_to_one else 0.0
-            steepest(code, slope, shift, l1, weights, norms, starts, nonnegative, descent, scales)
-        size = active_atoms(code, norms, weights, starts, l1, nonnegative, active)
-        largest = newton_matrix(
-            gram, ridge, code, norms, weights, group_of, active, size, matrix
-        )
-        newton_direction(
-            matrix, size, 1e-14 * largest, descent, active, sum_to_one, solution, border, direction
-        )
-        search(
-            gram, ridge, code, slope, shift, descent, direction, l1, weights, norms, starts,
-            nonnegative, sum_to_one, change, image,
-        )
+        shift = multiplier(model, state)
+        if steepest(model, state, shift, scales, descent) <= 1.0:
+            refresh(model, cross, state, image)
+            shift = multiplier(model, state)
+            if steepest(model, state, shift, scales, descent) <= 1.0:
+                return True, iteration
+        admitted = admit(model, state, descent, size, change, image, pulls)
+        if admitted:
+            shift = multiplier(model, state)
+            steepest(model, state, shift, scales, descent)
+        size = active_atoms(model, state, active)
+        newton_direction(model, state, active, size, descent, matrix, vectors, direction)
+        moved = search(model, state, shift, descent, direction, change, image)
+        if not moved and not admitted:
+            return False, iteration + 1
     return False, max_iter
 
 
 @njit(nogil=True, cache=True)
 def solve_rows(
-    gram, cross, l1, ridge, starts, group_of, weights, nonnegative, sum_to_one, tol, max_iter, codes, tuning
+    gram, cross, l1, ridge, weights, starts, group_of, nonnegative, sum_to_one, tol, max_iter, codes
 ):
-    """Solve every row in place of its start in ``codes``."""
+    """Solve every row in place of its start in ``codes``; (converged, iterations) of each row."""
     n, size = cross.shape
-    matrix = np.empty((size, size))
-    vectors = np.zeros((7, size))
-    groups = np.zeros((2, weights.size))
-    active = np.zeros(size, np.int64)
+    rows = np.empty((9, size))
+    norms = np.empty(weights.size)
+    vectors = (rows[5], rows[6])
+    work = (rows[0], rows[1], rows[2], rows[3], rows[4], vectors)
+    active = np.empty(size, np.int64)
+    scratch = (np.empty((size, size)), np.empty(weights.size), active, *work)
     converged = np.zeros(n, np.bool_)
     n_iter = np.zeros(n, np.int64)
     for i in range(n):
-        converged[i], n_iter[i] = solve_row(
-            gram, cross[i], l1[i % l1.shape[0]], ridge[i % ridge.shape[0]], starts, group_of, weights,
-            nonnegative, sum_to_one, tol, max_iter, codes[i], matrix, vectors, groups, active, tuning
-        )
+        penalty = (ridge[min(i, len(ridge) - 1)], l1[min(i, len(l1) - 1)], weights)
+        model = (gram, *penalty, starts, group_of, nonnegative, sum_to_one)
+        state = (codes[i], rows[7], norms)
+        converged[i], n_iter[i] = solve_row(model, cross[i], state, tol, max_iter, scratch)
     return converged, n_iter

@@ -1,7 +1,11 @@
-"""Pieces of the group solver: optimality, admission, clipping and the change of the objective.
+"""Pieces of the group solver: optimality, admission of atoms, and steps that stop at zero.
 
-Atoms are sorted so that group g is ``starts[g]:starts[g + 1]``. ``slope`` is minus the gradient
-of the quadratic, :math:`k - (K + Q) y`, less the multiplier of ``sum(y) = 1`` where asked for.
+Atoms are sorted by group. Arrays travel in two tuples:
+
+``model = (gram, ridge, l1, weights, starts, group_of, nonnegative, sum_to_one)``
+    the problem; group g is ``starts[g]:starts[g + 1]``;
+``state = (code, slope, norms)``
+    the point, :math:`s = k - (K + Q) y` (minus the gradient of the quadratic) and the group norms.
 """
 
 from __future__ import annotations
@@ -22,125 +26,6 @@ def group_norms(code, starts, norms):
         norms[g] = np.sqrt(total)
 
 
-@njit(nogil=True, cache=True)
-def threshold(value, weight, nonnegative):
-    """Soft threshold, one-sided when codes may not be negative."""
-    if value > weight:
-        return value - weight
-    if value < -weight and not nonnegative:
-        return value + weight
-    return 0.0
-
-
-@njit(nogil=True, cache=True)
-def steepest_group(code, slope, shift, l1, weight, norm, low, high, nonnegative, descent):
-    """Steepest descent direction of one group; returns its norm."""
-    total = 0.0
-    pull = weight / norm if norm > 0.0 else 0.0
-    for j in range(low, high):
-        value = slope[j] - shift
-        if code[j] == 0.0:
-            value = threshold(value, l1[j], nonnegative)
-        elif code[j] > 0.0:
-            value -= l1[j] + pull * code[j]
-        else:
-            value += l1[j] - pull * code[j]
-        descent[j] = value
-        total += value * value
-    total = np.sqrt(total)
-    if norm > 0.0 or weight == 0.0:
-        return total
-    # At a group of zeros the norm takes any subgradient of length up to its weight.
-    shrink = max(1.0 - weight / total, 0.0) if total > 0.0 else 0.0
-    for j in range(low, high):
-        descent[j] *= shrink
-    return shrink * total
-
-
-@njit(nogil=True, cache=True)
-def multiplier(code, slope, l1, weights, norms):
-    r"""Multiplier of ``sum(y) = 1``: :math:`\mu = y^\top s - \sum_j l_j|y_j| - \sum_g w_g\|y_g\|`.
-
-    With it, shrinking the whole code by a factor costs nothing to first order beyond what the
-    multiplier pays, so admission may make room for new atoms by such a factor.
-    """
-    value = 0.0
-    for j in range(code.size):
-        if code[j] != 0.0:
-            value += code[j] * slope[j] - l1[j] * abs(code[j])
-    for g in range(weights.size):
-        value -= weights[g] * norms[g]
-    return value
-
-
-@njit(nogil=True, cache=True)
-def steepest(code, slope, shift, l1, weights, norms, starts, nonnegative, descent, scales):
-    r"""Minus the subgradient of least norm, and the largest violation relative to ``scales``.
-
-    .. math:: \max_g \mathrm{dist}\bigl(s_g, \partial (l|y|_1 + w_g\|y_g\|)\bigr) / \mathrm{scale}_g
-    """
-    worst = 0.0
-    for g in range(weights.size):
-        norm = steepest_group(
-            code, slope, shift, l1, weights[g], norms[g], starts[g], starts[g + 1], nonnegative,
-            descent,
-        )
-        worst = max(worst, norm / scales[g])
-    return worst
-
-
-@njit(nogil=True, cache=True)
-def rank_pulls(code, descent, weights, norms, starts, pulls):
-    """How hard each unit of zero atoms pulls, stored at an atom of the unit.
-
-    A group of zeros is one unit (its atoms enter together or not at all), stored at its first
-    atom; in a group that is present, or has no weight, each atom is a unit. Returns the squared
-    norms of the descent over zero atoms and over the others.
-    """
-    outside = 0.0
-    inside = 0.0
-    for g in range(weights.size):
-        low, high = starts[g], starts[g + 1]
-        total = 0.0
-        for j in range(low, high):
-            square = descent[j] * descent[j]
-            if code[j] == 0.0:
-                total += square
-                pulls[j] = abs(descent[j])
-            else:
-                inside += square
-                pulls[j] = 0.0
-        outside += total
-        if norms[g] == 0.0 and weights[g] > 0.0:
-            pulls[low:high] = 0.0
-            pulls[low] = np.sqrt(total)
-    return outside, inside
-
-
-@njit(nogil=True, cache=True)
-def choose(descent, weights, norms, starts, group_of, pulls, share, limit, change):
-    """Copy to ``change`` the descent of the units that pull hardest, about ``limit`` atoms.
-
-    None is weaker than ``share`` of the strongest; the strongest is always taken.
-    """
-    change[:] = 0.0
-    first = np.argmax(pulls)
-    weakest = share * pulls[first]
-    count = 0
-    unit = first
-    while pulls[unit] > 0.0 and pulls[unit] >= weakest:
-        g = group_of[unit]
-        low, high = unit, unit + 1
-        if norms[g] == 0.0 and weights[g] > 0.0:
-            low, high = starts[g], starts[g + 1]
-        if count > 0 and count + high - low > limit:
-            break
-        change[low:high] = descent[low:high]
-        count += high - low
-        pulls[unit] = 0.0
-        unit = np.argmax(pulls)
-
-
 @njit(nogil=True, cache=True, fastmath=SUMS)
 def apply_gram(gram, ridge, change, image):
     """``image = (gram + diag(ridge)) change``, using only the entries of ``change`` not zero."""
@@ -156,27 +41,184 @@ def apply_gram(gram, ridge, change, image):
 
 
 @njit(nogil=True, cache=True)
-def clip(code, direction, step, norms, weights, starts, l1, nonnegative, sum_to_one, change):
+def refresh(model, cross, state, image):
+    """Recompute slope and norms from the code, free of accumulated rounding."""
+    gram, ridge, starts = model[0], model[1], model[4]
+    code, slope, norms = state
+    apply_gram(gram, ridge, code, image)
+    for j in range(code.size):
+        slope[j] = cross[j] - image[j]
+    group_norms(code, starts, norms)
+
+
+@njit(nogil=True, cache=True)
+def accept(model, state, change, image):
+    """Take a step whose image under the Gram matrix is known."""
+    code, slope, norms = state
+    for j in range(code.size):
+        code[j] += change[j]
+        slope[j] -= image[j]
+    group_norms(code, model[4], norms)
+
+
+@njit(nogil=True, cache=True)
+def multiplier(model, state):
+    r"""Multiplier of ``sum(y) = 1``: :math:`\mu = y^\top s - \sum_j l_j|y_j| - \sum_g w_g\|y_g\|`.
+
+    At an optimum it is the only one. Elsewhere this choice makes shrinking the whole code by a
+    factor free to first order, so that admission may make room for new atoms in that way.
+    """
+    l1, weights, sum_to_one = model[2], model[3], model[7]
+    code, slope, norms = state
+    value = 0.0
+    if sum_to_one:
+        for j in range(code.size):
+            value += code[j] * slope[j] - l1[j] * abs(code[j])
+        for g in range(weights.size):
+            value -= weights[g] * norms[g]
+    return value
+
+
+@njit(nogil=True, cache=True)
+def threshold(value, weight, nonnegative):
+    """Soft threshold, one-sided when codes may not be negative."""
+    if value > weight:
+        return value - weight
+    if value < -weight and not nonnegative:
+        return value + weight
+    return 0.0
+
+
+@njit(nogil=True, cache=True)
+def steepest_group(model, state, shift, g, descent):
+    """Steepest descent direction of one group; returns its norm."""
+    l1, weight, nonnegative = model[2], model[3][g], model[6]
+    low, high = model[4][g], model[4][g + 1]
+    code, slope, norm = state[0], state[1], state[2][g]
+    total = 0.0
+    pull = weight / norm if norm > 0.0 else 0.0
+    for j in range(low, high):
+        value = slope[j] - shift
+        if code[j] == 0.0:
+            value = threshold(value, l1[j], nonnegative)
+        elif code[j] > 0.0:
+            value -= l1[j] + pull * code[j]
+        else:
+            value += l1[j] - pull * code[j]
+        descent[j] = value
+        total += value * value
+    total = np.sqrt(total)
+    if norm > 0.0 or weight == 0.0:
+        return total
+    # At a group of zeros the norm has every subgradient of length up to its weight.
+    shrink = 1.0 - weight / total if total > weight else 0.0
+    for j in range(low, high):
+        descent[j] *= shrink
+    return shrink * total
+
+
+@njit(nogil=True, cache=True)
+def steepest(model, state, shift, scales, descent):
+    r"""Minus the subgradient of least norm; returns the largest violation relative to its scale.
+
+    .. math:: \max_g \mathrm{dist}\bigl(s_g - \mu, \partial (l|y_g| + w_g\|y_g\|)\bigr) / \sigma_g
+    """
+    worst = 0.0
+    for g in range(scales.size):
+        worst = max(worst, steepest_group(model, state, shift, g, descent) / scales[g])
+    return worst
+
+
+@njit(nogil=True, cache=True)
+def rank_pulls(model, state, descent, pulls):
+    """How hard each unit of zero atoms pulls, stored at an atom of the unit.
+
+    A group of zeros is one unit (its atoms enter together or not at all), stored at its first
+    atom; in a group that is present, or has no weight, each atom is a unit. Returns the squared
+    norms of the descent over zero atoms and over the others.
+    """
+    weights, starts = model[3], model[4]
+    code, norms = state[0], state[2]
+    outside, inside = 0.0, 0.0
+    for g in range(weights.size):
+        low, high = starts[g], starts[g + 1]
+        total = 0.0
+        for j in range(low, high):
+            pulls[j] = abs(descent[j]) if code[j] == 0.0 else 0.0
+            total += pulls[j] * pulls[j]
+            inside += descent[j] * descent[j] if code[j] != 0.0 else 0.0
+        outside += total
+        if norms[g] == 0.0 and weights[g] > 0.0 and high > low:
+            pulls[low:high] = 0.0
+            pulls[low] = np.sqrt(total)
+    return outside, inside
+
+
+@njit(nogil=True, cache=True)
+def choose(model, state, descent, pulls, share, group_limit, atom_limit, change):
+    """Copy to ``change`` the descent of the units that pull hardest, up to a number of atoms.
+
+    None is weaker than ``share`` of the strongest; the strongest is always taken. On
+    ill-conditioned Gram matrices admitting every violator would send most of them back at once.
+    """
+    weights, starts, group_of = model[3], model[4], model[5]
+    norms = state[2]
+    change[:] = 0.0
+    unit = np.argmax(pulls)
+    weakest = share * pulls[unit]
+    count = 0
+    while pulls[unit] > 0.0 and pulls[unit] >= weakest:
+        g = group_of[unit]
+        whole = norms[g] == 0.0 and weights[g] > 0.0
+        low = unit
+        high = starts[g + 1] if whole else unit + 1
+        if count > 0 and count + high - low > (group_limit if whole else atom_limit):
+            break
+        change[low:high] = descent[low:high]
+        count += high - low
+        pulls[unit] = 0.0
+        unit = np.argmax(pulls)
+
+
+@njit(nogil=True, cache=True)
+def curvature(model, state, change, image):
+    """Bound on the second derivative of the objective where zero atoms enter along ``change``."""
+    weights, starts = model[3], model[4]
+    code, norms = state[0], state[2]
+    value = 0.0
+    for g in range(weights.size):
+        bend = weights[g] / norms[g] if norms[g] > 0.0 else 0.0
+        if model[7]:
+            bend *= 2.0  # making room for the new atoms may halve the norms
+        for j in range(starts[g], starts[g + 1]):
+            value += change[j] * image[j]
+            if code[j] == 0.0:
+                value += bend * change[j] * change[j]
+    return value
+
+
+@njit(nogil=True, cache=True)
+def clip(model, state, direction, step, change):
     """Fill ``change`` with a step that stops at zeros; False if the sum cannot be restored.
 
     Atoms with a kink stop at zero when their sign would change, groups when they would point
     away from where they were. Afterwards one factor on all atoms restores the sum.
     """
+    l1, weights, starts, nonnegative, sum_to_one = model[2], model[3], model[4], model[6], model[7]
+    code, norms = state[0], state[2]
     total = 0.0
     for g in range(weights.size):
-        low, high = starts[g], starts[g + 1]
         ahead = 0.0
-        for j in range(low, high):
+        for j in range(starts[g], starts[g + 1]):
             moved = code[j] + step * direction[j]
             if (nonnegative or l1[j] > 0.0) and moved * code[j] <= 0.0:
                 moved = 0.0
             change[j] = moved
             ahead += moved * code[j]
-            total += moved
         if ahead <= 0.0 and norms[g] > 0.0 and weights[g] > 0.0:
-            for j in range(low, high):
-                total -= change[j]
-                change[j] = 0.0
+            change[starts[g] : starts[g + 1]] = 0.0
+        for j in range(starts[g], starts[g + 1]):
+            total += change[j]
     if sum_to_one and total < 0.1:
         return False
     factor = 1.0 / total if sum_to_one else 1.0
@@ -186,21 +228,37 @@ def clip(code, direction, step, norms, weights, starts, l1, nonnegative, sum_to_
 
 
 @njit(nogil=True, cache=True)
-def objective_change(code, change, image, slope, shift, l1, weights, norms, starts):
-    """Change of the objective, written with differences only so that no digit is lost."""
-    value = 0.0
+def first_stop(model, state, direction):
+    """Length of the step at which ``clip`` begins to hold something at zero."""
+    l1, weights, starts, nonnegative = model[2], model[3], model[4], model[6]
+    code, norms = state[0], state[2]
+    nearest = np.inf
     for g in range(weights.size):
         inner = 0.0
-        square = 0.0
+        for j in range(starts[g], starts[g + 1]):
+            inner += code[j] * direction[j]
+            if (nonnegative or l1[j] > 0.0) and code[j] * direction[j] < 0.0:
+                nearest = min(nearest, -code[j] / direction[j])
+        if inner < 0.0 and weights[g] > 0.0:
+            nearest = min(nearest, -norms[g] * norms[g] / inner)
+    return nearest * (1.0 + 1e-12)
+
+
+@njit(nogil=True, cache=True)
+def objective_change(model, state, shift, change, image):
+    """Change of the objective, written with differences only so that no digit is lost."""
+    l1, weights, starts = model[2], model[3], model[4]
+    code, slope, norms = state
+    value = 0.0
+    for g in range(weights.size):
+        inner, square = 0.0, 0.0
         for j in range(starts[g], starts[g + 1]):
             step = change[j]
-            if step == 0.0:
-                continue
-            moved = code[j] + step
             value += step * (0.5 * image[j] - slope[j] + shift)
-            same_side = moved * code[j] > 0.0 or (moved == 0.0 and code[j] != 0.0)
-            side = 1.0 if code[j] > 0.0 else -1.0
-            value += l1[j] * (side * step if same_side else abs(moved) - abs(code[j]))
+            if code[j] * (code[j] + step) > 0.0:
+                value += l1[j] * (step if code[j] > 0.0 else -step)
+            else:
+                value += l1[j] * (abs(code[j] + step) - abs(code[j]))
             inner += code[j] * step
             square += step * step
         if square > 0.0 and weights[g] > 0.0:

@@ -51,7 +51,7 @@ def smallest(products, offsets, factor, bounds, indices):
 
 @njit(nogil=True, cache=True)
 def _centred_gram(self_similarity, cross, gram, atoms, centred):
-    """Upper half of ``K_B - k 1' - 1 k' + kxx 1 1'``; returns its trace and the scale of its terms."""
+    """Upper half of ``K_B - k 1' - 1 k' + kxx 1 1'``; returns its trace and its largest term."""
     trace, scale = 0.0, abs(self_similarity)
     for a in range(atoms.size):
         atom, base = atoms[a], self_similarity - float(cross[a])
@@ -64,7 +64,7 @@ def _centred_gram(self_similarity, cross, gram, atoms, centred):
 
 
 @njit(nogil=True, cache=True)
-def _factorise(centred, ridge, floor, factor, column):
+def _factorise(centred, ridge, floor, factor, scratch):
     """Upper Cholesky factor of ``centred + ridge I``; false when a pivot is not above floor."""
     size = centred.shape[0]
     for a in range(size):
@@ -73,8 +73,8 @@ def _factorise(centred, ridge, floor, factor, column):
             row[b] = centred[a, b]
         row[a] += ridge
         for b in range(a):
-            column[b] = factor[b, a]
-        subtract_rows(row, factor, column, a, a)
+            scratch[b] = factor[b, a]
+        subtract_rows(row, factor, scratch, a, a)
         if not row[a] > floor:
             return False
         inverse = 1.0 / np.sqrt(row[a])
@@ -85,7 +85,7 @@ def _factorise(centred, ridge, floor, factor, column):
 
 @njit(nogil=True, cache=True)
 def _solve_ones(factor, weights):
-    """Solve ``U'U w = 1``."""
+    """Solve ``U'U w = 1``, where U is the upper half of factor."""
     size = weights.size
     weights[:] = 1.0
     for a in range(size):
@@ -101,11 +101,11 @@ def _solve_ones(factor, weights):
 
 @njit(nogil=True, cache=True)
 def affine_codes(self_similarity, neighbours, cross, gram, regularization, eps, codes):
-    """Fill ``codes[i]``: minimise ``y'(C + reg tr(C) I) y`` subject to ``1'y = 1`` on the neighbours.
+    """Fill ``codes[i]``: minimise ``y'(C + reg tr(C) I) y`` subject to ``1'y = 1``.
 
-    ``eps`` belongs to the precision of the kernel values. Their rounding moves C by up to ``noise``;
-    below it C is unknown: when the whole trace is, the sample is its nearest atom, and when a
-    pivot is, the ridge is raised to the noise, and on until the factor exists.
+    ``eps`` belongs to the precision of the kernel values. Their rounding moves C by up to
+    ``noise``; below it C is unknown: when the whole trace is, the sample is its nearest atom, and
+    when a pivot is, the ridge is raised to the noise, and on until the factor exists.
     """
     size = neighbours.shape[1]
     centred, factor = np.empty((size, size)), np.empty((size, size))

@@ -3,8 +3,8 @@
 With q_1, ..., q_t the orthonormal basis of the atoms chosen so far, ``basis[u, j] = <q_u, d_j>`` is
 computed once, when atom u is admitted. Each number a greedy rule asks for is then one subtraction
 away: the correlation of atom j with the residual loses ``beta_u * basis[u, j]``, its squared
-distance to the span of the chosen atoms (the Schur complement) loses ``basis[u, j]**2``. The columns
-of chosen atoms are the Cholesky factor of their Gram matrix, so no factor is kept beside it.
+distance to the span of the chosen atoms (the Schur complement) loses ``basis[u, j]**2``. The
+columns of chosen atoms are the Cholesky factor of their Gram matrix: none is kept beside them.
 
 Atoms and sample are scaled to unit norm on the way in: thresholds are then plain multiples of eps.
 """
@@ -71,10 +71,10 @@ def _advance(row, inverse, beta, correlation, schur, weight, dependent, rule):
 
 
 @njit(nogil=True, cache=True)
-def _start(cross, scale, size, correlation, schur, weight):
+def _start(cross, scale, inverse, correlation, schur, weight):
     """State of the empty support; an atom of norm zero never gets a weight."""
     for j in range(cross.size):
-        correlation[j] = cross[j] * scale[j] * size
+        correlation[j] = cross[j] * scale[j] * inverse
         schur[j] = weight[j] = scale[j] > 0
 
 

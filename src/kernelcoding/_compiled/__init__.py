@@ -1,0 +1,1 @@
+"""Numba only: arrays and numbers in, no classes, no strings, no checks."""
