@@ -16,7 +16,7 @@ from kernelcoding.priors import L1, GroupL1, NoPrior, Ridge, SparseGroupL1, Weig
 from kernelcoding.problem import CodingProblem
 from kernelcoding.solvers.assignment import soft_weights
 from reference import cases
-from reference.cases import CONSTRAINTS, PAIRS, Case, case
+from reference.cases import CONSTRAINTS, PAIRS, PRIORS, Case, case
 
 SIZES = (1e-2, 1e-4, 1e-6)
 
@@ -168,6 +168,33 @@ def test_nonnegative_least_squares_on_a_gaussian_gram(gamma, rng):
         assert np.all(judged(given, moved) <= 100 * size)
 
 
+def test_nonnegative_least_squares_with_more_atoms_than_features(rng):
+    # No vector is equally similar to all atoms, but all of them lie in one orthant.
+    atoms, samples = rng.uniform(size=(14, 4)), rng.normal(size=(3, 4)) + 0.5
+    problem = CodingProblem((samples**2).sum(1), samples @ atoms.T, atoms @ atoms.T)
+    values, codes = cases.convex.optimum(problem, NoPrior(), NonNegative(), 1.0)
+    assert values.max() > 0.01
+    given = Case(problem, Formulation(NoPrior(), NonNegative()), values, codes)
+    for size in SIZES:
+        moved = np.maximum(codes + size * rng.normal(size=codes.shape), 0.0)
+        assert np.all(judged(given, moved) >= distance(given, moved) - 1e-9)
+        assert np.all(judged(given, moved) <= 100 * size)
+
+
+@pytest.mark.parametrize("prior", ["Ridge", "ElasticNet", "Locality"])
+def test_codes_that_sum_to_one_may_be_large(prior):
+    # Far beyond an atom: coefficients above one, others as far below zero.
+    given = cases.problem("regular")
+    weights = np.zeros((1, 14))
+    weights[0, :3] = 5.0, -5.0, 1.0
+    own = np.einsum("ij,jk,ik->i", weights, given.gram, weights)
+    problem = CodingProblem(own, weights @ given.gram, given.gram)
+    formulation = Formulation(PRIORS[prior], SumToOne(), 0.01)
+    _, codes = cases.convex.optimum(problem, formulation.prior, SumToOne(), 0.01)
+    assert codes.max() > 2.0
+    assert np.all(certify(problem, formulation, codes) <= 1e-6)
+
+
 @pytest.mark.parametrize("constraint", [Free(), SumToOne()], ids=repr)
 def test_a_numerically_singular_gram_is_not_an_excuse(constraint, rng):
     # Eigenvalues below rounding: the optimum is uncertain, the bound must stay above it.
@@ -291,7 +318,8 @@ def test_the_gap_of_soft_assignment_is_the_true_one(sigma, rng):
     distances = rng.uniform(0.0, 2.0, size=(4, 6))
     weights = np.exp(-sigma * distances)
     optimal = weights / weights.sum(axis=1, keepdims=True)
-    assert_allclose(soft_weights(distances, sigma), optimal)
+    # As k(x, x) - 2 k + K, with the rest zero: minus half the distance is the similarity.
+    assert_allclose(soft_weights(-0.5 * distances, np.zeros(6), sigma), optimal)
 
     def value(codes):
         return 0.5 * (codes * distances).sum(axis=1) - entr(codes).sum(axis=1) / (2 * sigma)

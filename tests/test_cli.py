@@ -133,8 +133,9 @@ def test_importing_the_package_is_cheap():
 
 NAMES = """KernelSparseCoder KernelBagOfWords KernelLLC KernelLCC KernelMatchingPursuit KernelCoder
 ResidualClassifier priors constraints kernels __version__"""
-KERNEL_NAMES = """Linear Polynomial Gaussian Laplacian Sigmoid ChiSquared Precomputed View Normalized
-HistogramIntersection LogEuclideanGaussian Stein Projection ProjectionGaussian MultipleKernel"""
+KERNEL_NAMES = """Linear Polynomial Gaussian Laplacian Sigmoid ChiSquared Precomputed View
+Normalized HistogramIntersection LogEuclideanGaussian Stein Projection ProjectionGaussian
+MultipleKernel"""
 
 
 def test_public_names_are_there():

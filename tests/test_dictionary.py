@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel, sigmoid_kernel
 
 import kernelcoding as kc
-from kernelcoding.dictionary import CombinationDictionary, PointDictionary, smallest
+from kernelcoding.dictionary import CombinationDictionary, PointDictionary
+from kernelcoding.selection import smallest
 from kernelcoding.kernels import Gaussian, Linear, Normalized, Polynomial, Sigmoid
 from kernelcoding.problem import CodingProblem
 

@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from kernelcoding.problem import CodingProblem
-from kernelcoding.solvers.local import nearest, nearest_from_products, solve
+from kernelcoding.selection import smallest
+from kernelcoding.solvers.local import solve
 
 
 def gaussian_problem(samples, atoms, gamma=0.1):
@@ -26,7 +27,7 @@ def linear_problem(samples, atoms):
 
 
 def local_codes(problem, n_neighbours, regularization=1e-4, **options):
-    neighbours = nearest(problem.squared_distances(), n_neighbours)
+    neighbours = smallest(problem.squared_distances(), n_neighbours)
     cross = np.take_along_axis(problem.cross, neighbours, axis=1)
     return solve(
         problem.self_similarity, neighbours, cross, problem.gram, regularization, **options
@@ -81,7 +82,7 @@ def test_codes_do_not_depend_on_the_scale_of_the_kernel(problem, scale):
 
 def test_erratum_the_printed_system_breaks_the_sum(problem):
     """The paper prints ``(K - k 1') y = 1`` over the l1 norm: sums are then not one."""
-    neighbours = nearest(problem.squared_distances(), 5)
+    neighbours = smallest(problem.squared_distances(), 5)
     printed = np.zeros((problem.n_samples, 5))
     for row, atoms in enumerate(neighbours):
         system = problem.gram[np.ix_(atoms, atoms)] - problem.cross[row, atoms][:, None]
@@ -192,7 +193,7 @@ def test_csr_is_the_dense_code(problem, dtype):
 
 
 def test_arguments_are_left_alone(problem):
-    neighbours = nearest(problem.squared_distances(), 5)
+    neighbours = smallest(problem.squared_distances(), 5)
     cross = np.take_along_axis(problem.cross, neighbours, axis=1)
     arguments = (problem.self_similarity, neighbours, cross, problem.gram)
     copies = [argument.copy() for argument in arguments]
@@ -202,7 +203,7 @@ def test_arguments_are_left_alone(problem):
 
 
 def test_any_layout_of_the_arguments_serves(problem):
-    neighbours = nearest(problem.squared_distances(), 5)
+    neighbours = smallest(problem.squared_distances(), 5)
     cross = np.take_along_axis(problem.cross, neighbours, axis=1)
     expected = solve(problem.self_similarity, neighbours, cross, problem.gram, 1e-4)
     strange = (neighbours.astype(np.int32), cross, problem.gram)
@@ -215,38 +216,19 @@ def test_float32_codes_are_close(problem):
     assert_allclose(coarse, local_codes(problem, 5, 1e-3), atol=1e-3)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_neighbours", [1, 2, 5, 10, 33, 64, 100, 200])
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_nearest_is_a_stable_sort(rng, dtype, n_neighbours, n_jobs):
-    smooth = rng.normal(size=(530, 100)).astype(dtype)
-    for scores in (smooth, np.round(smooth), np.sort(smooth)[:, ::-1], np.zeros_like(smooth)):
-        expected = np.argsort(scores, axis=1, kind="stable")[:, :n_neighbours]
-        assert_array_equal(nearest(scores, n_neighbours, n_jobs), expected)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_neighbours", [3, 40])
-def test_nearest_from_products_orders_distances(rng, dtype, n_neighbours):
-    samples, atoms = (rng.integers(-3, 4, size=(n, 5)).astype(dtype) for n in (50, 70))
-    distances = ((samples[:, None] - atoms[None]) ** 2).sum(axis=2)  # exact, with many ties
-    expected = np.argsort(distances, axis=1, kind="stable")[:, :n_neighbours]
-    offsets = (atoms**2).sum(axis=1)
-    assert_array_equal(nearest_from_products(samples @ atoms.T, offsets, n_neighbours), expected)
-
-
 def test_compiled_code_is_plain_python():
     script = """
         import warnings; warnings.simplefilter("error")
         import numpy as np
-        from kernelcoding.solvers.local import nearest, nearest_from_products, solve
+        from kernelcoding.selection import smallest
+        from kernelcoding.solvers.local import solve
         rng = np.random.default_rng(0)
         atoms, samples = rng.normal(size=(70, 3)), rng.normal(size=(4, 3))
         atoms[7], samples[1] = atoms[3], atoms[3]
         cross, gram = samples @ atoms.T, atoms @ atoms.T
-        near = nearest_from_products(cross, np.diag(gram).copy(), 6)
+        near = smallest(np.diag(gram) - 2 * cross, 6)
         distances = ((samples[:, None] - atoms) ** 2).sum(axis=2)
-        print(near.tolist(), nearest(distances.astype(np.float32), 40).tolist())
+        print(near.tolist(), smallest(distances.astype(np.float32), 40).tolist())
         values = (samples**2).sum(axis=1), near, np.take_along_axis(cross, near, axis=1)
         for regularization in (0.0, 1e-4):
             print(solve(*values, gram, regularization).round(2).tolist())

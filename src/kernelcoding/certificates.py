@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, special
 
 from .constraints import AtMost, Constraint, OneAtom, SumToOne
 from .dictionary import Neighbours
@@ -153,6 +153,12 @@ def _local_curvature(
     trace = np.maximum(np.trace(local, axis1=1, axis2=2), 0.0)
     ridge = np.maximum(regularization * trace, floor)
     return local + ridge[:, None, None] * np.eye(size), ridge
+
+
+def soft_assignment_optimum(cross: NDArray, atom_norms: NDArray, sigma: float) -> NDArray:
+    """Soft weights by the formula, in double precision, (n, m)."""
+    scores = 2.0 * cross.astype(np.float64) - atom_norms.astype(np.float64)
+    return special.softmax(sigma * scores, axis=1)
 
 
 def soft_assignment_gap(optimal: NDArray, codes: Codes, sigma: float) -> NDArray:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from .kernels.base import Kernel
+from .selection import smallest
 
 # Eigenvalues more negative than this fraction of the largest are not rounding (in float32: than
 # the number of atoms times its precision).
@@ -179,22 +180,6 @@ class CombinationDictionary(Dictionary):
         """``k(x, x)`` of shape (n,) and the cross-similarities of shape (n, N)."""
         self_similarity, cross = self.landmarks.similarities(X)
         return self_similarity, cross @ self.weights.astype(cross.dtype, copy=False)
-
-
-def smallest(scores: NDArray, n_smallest: int) -> NDArray:
-    """Indices of the smallest scores of each row in increasing order, ties to the lower index."""
-    n_smallest = min(n_smallest, scores.shape[1])
-    if n_smallest == 1:
-        return scores.argmin(axis=1)[:, None]
-    limit = np.partition(scores, n_smallest - 1, axis=1)[:, n_smallest - 1]
-    below = scores < limit[:, None]
-    # Ties at the limit are filled from the left, so that the choice does not depend on the sort.
-    spare = n_smallest - below.sum(axis=1)
-    at_limit = scores == limit[:, None]
-    below |= at_limit & (np.cumsum(at_limit, axis=1) <= spare[:, None])
-    indices = np.nonzero(below)[1].reshape(len(scores), n_smallest)
-    order = np.argsort(np.take_along_axis(scores, indices, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(indices, order, axis=1)
 
 
 def _finite(similarities: NDArray) -> NDArray:

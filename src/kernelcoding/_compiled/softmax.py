@@ -1,69 +1,37 @@
-r"""Softmax over atoms, with an exponential that the compiler turns into vector instructions.
-
-The library's exponential is called once a number; on processors without 512-bit vectors that is
-most of the time soft assignment takes. Here :math:`e^v = 2^n e^r` with
-:math:`n = \mathrm{round}(v / \log 2)` and a polynomial in :math:`|r| \le \log(2) / 2`, all in
-operations that exist for vectors; the relative error is below three units in the last place.
-"""
+"""Softmax over atoms."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-CHUNK = 512  # numbers between the two passes, kept in the first-level cache
-LOG2_E = 1.4426950408889634
-# log 2 in two parts: n times the first is exact, the second carries the rest.
-LOG2_HIGH = 6.93145751953125e-1
-LOG2_LOW = 1.42860682030941723212e-6
-# Adding and subtracting this rounds to an integer and leaves it in the low bits of the sum.
-ROUNDER = 6755399441055744.0
-SMALLEST = -708.0  # below, the result is subnormal; it is given as exp(-708), about 1e-308
-
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
-def _exponentials(values, count, shifted):
-    """Replace ``values[:count]`` by their exponentials; ``shifted`` is scratch of the same size."""
-    bits, exponents = values.view(np.int64), shifted.view(np.int64)
-    for i in range(count):
-        v = values[i] if values[i] > SMALLEST else SMALLEST
-        rounded = v * LOG2_E + ROUNDER
-        n = rounded - ROUNDER
-        r = (v - n * LOG2_HIGH) - n * LOG2_LOW
-        r2 = r * r
-        r4 = r2 * r2
-        low = (1.0 + r) + (1.0 / 2.0 + r * (1.0 / 6.0)) * r2
-        middle = (1.0 / 24.0 + r * (1.0 / 120.0)) + (1.0 / 720.0 + r * (1.0 / 5040.0)) * r2
-        high = (1.0 / 40320.0 + r * (1.0 / 362880.0)) + (
-            1.0 / 3628800.0 + r * (1.0 / 39916800.0)
-        ) * r2
-        top = 1.0 / 479001600.0 + r * (1.0 / 6227020800.0)
-        shifted[i] = rounded
-        values[i] = low + middle * r4 + (high + top * r4) * (r4 * r4)
-    for i in range(count):
-        bits[i] += exponents[i] << 52  # times 2^n, in the exponent's own bits
+from .exponential import CHUNK, NOTHING, exponentials
+from .jit import compiled
 
 
 # Sums and maxima in any order, as vectors; the caller has checked that all is finite.
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc", "nnan", "nsz"})
+@compiled(error_model="numpy", fastmath={"contract", "reassoc", "nnan", "nsz"})
 def soft_weights(cross, offsets, factor, codes):
-    """Fill ``codes[i]`` with the softmax of ``factor * (cross[i] - offsets)``."""
+    """Fill ``codes[i]`` with the softmax of ``factor * (cross[i] - offsets[i])``.
+
+    ``offsets`` has one row for all samples, or one a sample.
+    """
     n_atoms = cross.shape[1]
     values, scratch = np.empty(CHUNK), np.empty(CHUNK)
     for i in range(cross.shape[0]):
+        own = offsets[i % offsets.shape[0]]
         best = -np.inf
         for j in range(n_atoms):
-            score = factor * (cross[i, j] - offsets[j])
+            score = factor * (cross[i, j] - own[j])
             best = score if score > best else best
         total = 0.0
         for start in range(0, n_atoms, CHUNK):
             count = min(CHUNK, n_atoms - start)
             for j in range(count):
-                values[j] = factor * (cross[i, start + j] - offsets[start + j]) - best
-            _exponentials(values, count, scratch)
+                values[j] = factor * (cross[i, start + j] - own[start + j]) - best
+            exponentials(values, count, scratch)
             for j in range(count):
                 total += values[j]
-                codes[i, start + j] = values[j]
+                codes[i, start + j] = values[j] if values[j] > NOTHING else 0.0
         inverse = 1.0 / total
         for j in range(n_atoms):
             codes[i, j] *= inverse

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..certificates import soft_assignment_gap
+from ..certificates import soft_assignment_gap, soft_assignment_optimum
 from ..constraints import OneAtom
 from ..formulation import Formulation
 from ..priors import NoPrior
 from ..problem import CodingProblem
-from ..solvers.assignment import soft_assignment
+from ..solvers import assignment
+from ..solvers.layout import scatter
 from ..solvers.result import CodingResult
 from .base import BaseKernelCoder, check_count, check_positive
 
@@ -95,17 +96,32 @@ class KernelBagOfWords(BaseKernelCoder):
         return Formulation(NoPrior(), OneAtom())
 
     def _encode(self, X, options):
+        codes = self._assign(X, options.sparse_output)
+        gap = self._gap(X, codes) if options.certify else None
+        ones = np.ones(len(X), dtype=int)
+        return CodingResult(codes, gap, ones == 1, ones)
+
+    def _assign(self, X, sparse_output):
+        dictionary = self.dictionary_
         if self.assignment == "hard":
-            return super()._encode(X, options)
-        problem = CodingProblem.of(self.dictionary_, X)
-        codes = soft_assignment(problem, self.sigma, self.n_neighbors, options.sparse_output)
-        exact = np.zeros(len(X))
-        return CodingResult(codes, exact, exact == 0, np.ones(len(X), dtype=int))
+            near = dictionary.nearest(X, 1)
+            return assignment.nearest_atom(near, dictionary.n_atoms, sparse_output)
+        if self.n_neighbors is None:
+            problem = CodingProblem.of(dictionary, X)
+            return assignment.soft_assignment(problem, self.sigma, sparse_output)
+        near = dictionary.nearest(X, self.n_neighbors)
+        return assignment.local_assignment(near, dictionary.gram, self.sigma, sparse_output)
 
     def _gap(self, X, codes):
         if self.assignment == "hard":
             return super()._gap(X, codes)
-        problem = CodingProblem.of(self.dictionary_, X).astype(np.float64)
-        optimal = soft_assignment(problem, self.sigma, self.n_neighbors, sparse_output=False)
-        dense = codes.toarray() if sparse.issparse(codes) else codes
-        return soft_assignment_gap(optimal, dense, self.sigma)
+        gram = self.dictionary_.gram
+        if self.n_neighbors is None:
+            cross = self.dictionary_.cross(X)
+            optimal = soft_assignment_optimum(cross, np.diag(gram), self.sigma)
+        else:
+            near = self.dictionary_.nearest(X, self.n_neighbors)
+            norms = np.diag(gram)[near.indices]
+            weights = soft_assignment_optimum(near.cross, norms, self.sigma)
+            optimal = scatter(weights, near.indices, len(gram), sparse_output=False)
+        return soft_assignment_gap(optimal, codes, self.sigma)

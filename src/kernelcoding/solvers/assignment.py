@@ -7,54 +7,55 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..certificates import single_atom_objectives
-from ..dictionary import smallest
+from ..dictionary import Neighbours
 from ..formulation import Formulation
 from ..problem import Codes, CodingProblem
+from .layout import scatter
 
 
 def one_atom(problem: CodingProblem, formulation: Formulation, sparse_output: bool) -> Codes:
     """The atom of smallest objective, with weight one, by looking at all of them."""
     best = single_atom_objectives(problem, formulation).argmin(axis=1)
-    ones = np.ones(problem.n_samples, dtype=problem.cross.dtype)
-    return scatter(ones[:, None], best[:, None], problem.n_atoms, sparse_output)
+    ones = np.ones((problem.n_samples, 1), dtype=problem.cross.dtype)
+    return scatter(ones, best[:, None], problem.n_atoms, sparse_output)
 
 
-def soft_weights(squared_distances: NDArray, sigma: float) -> NDArray:
+def nearest_atom(near: Neighbours, n_atoms: int, sparse_output: bool) -> Codes:
+    """Weight one for the first of the neighbours."""
+    ones = np.ones((len(near.indices), 1), dtype=near.cross.dtype)
+    return scatter(ones, near.indices[:, :1], n_atoms, sparse_output)
+
+
+def soft_weights(cross: NDArray, atom_norms: NDArray, sigma: float) -> NDArray:
     r"""Weights :math:`\exp(-\sigma d_j^2) / \sum_i \exp(-\sigma d_i^2)` of each row.
 
-    The smallest distance is subtracted first: the largest exponential is one, so the sum can
-    neither vanish nor overflow.
+    As k(x, x) cancels, they are the softmax of :math:`2\sigma(k_j - K_{jj}/2)`. The largest is
+    subtracted first, so that the sum can neither vanish nor overflow.
+
+    Parameters
+    ----------
+    cross : (n, m) array
+        Similarities to the atoms.
+    atom_norms : (m,) or (n, m) array
+        Self-similarities of the atoms.
+    sigma : float
+        Bandwidth.
     """
-    weights = squared_distances - squared_distances.min(axis=1, keepdims=True)
-    weights *= -sigma
-    np.exp(weights, out=weights)
-    weights /= weights.sum(axis=1, keepdims=True)
+    from .._compiled.softmax import soft_weights as fill
+
+    offsets = np.ascontiguousarray(np.atleast_2d(0.5 * atom_norms))
+    weights = np.empty_like(cross)
+    fill(np.ascontiguousarray(cross), offsets, 2.0 * float(sigma), weights)
     return weights
 
 
-def soft_assignment(
-    problem: CodingProblem, sigma: float, n_neighbors: int | None, sparse_output: bool
-) -> Codes:
-    """Soft weights over all atoms, or over the ``n_neighbors`` nearest of each sample."""
-    distances = problem.squared_distances()
-    if n_neighbors is None or n_neighbors >= problem.n_atoms:
-        weights = soft_weights(distances, sigma)
-        return sparse.csr_array(weights) if sparse_output else weights
-    indices = smallest(distances, n_neighbors)
-    weights = soft_weights(np.take_along_axis(distances, indices, axis=1), sigma)
-    return scatter(weights, indices, problem.n_atoms, sparse_output)
+def soft_assignment(problem: CodingProblem, sigma: float, sparse_output: bool) -> Codes:
+    """Soft weights over all atoms."""
+    weights = soft_weights(problem.cross, np.diag(problem.gram), sigma)
+    return sparse.csr_array(weights) if sparse_output else weights
 
 
-def scatter(values: NDArray, indices: NDArray, n_atoms: int, sparse_output: bool) -> Codes:
-    """Codes (n, N) from m values a row and the atoms (n, m) they belong to."""
-    n_samples, n_values = values.shape
-    if sparse_output:
-        starts = np.arange(n_samples + 1) * n_values
-        codes = sparse.csr_array(
-            (values.ravel(), indices.ravel(), starts), shape=(n_samples, n_atoms)
-        )
-        codes.sort_indices()
-        return codes
-    dense = np.zeros((n_samples, n_atoms), dtype=values.dtype)
-    np.put_along_axis(dense, indices, values, axis=1)
-    return dense
+def local_assignment(near: Neighbours, gram: NDArray, sigma: float, sparse_output: bool) -> Codes:
+    """Soft weights over the neighbours of each sample."""
+    weights = soft_weights(near.cross, np.diag(gram)[near.indices], sigma)
+    return scatter(weights, near.indices, len(gram), sparse_output)

@@ -16,8 +16,7 @@ from .cholesky import append, backward, delete, dot, forward, subtract_rows, wit
 
 EPS = 2.220446049250313e-16
 BLOCK = 16  # columns solved together: more no longer makes the triangular solve faster
-import os
-LEAST, PART, FRACTION = int(os.environ.get("LEAST","1")), int(os.environ.get("PART","5")), float(os.environ.get("FRAC","0.5"))
+LEAST, PART, FRACTION = 4, 5, 0.3
 POLISH = 1e-3  # accuracy of the accepted code on its active set, in units of the tolerance
 PATIENCE = 20  # rounds without descent before rounding errors are declared the winner
 INACTIVE, ACTIVE, BARRED = 0, 1, 2
@@ -313,48 +312,42 @@ def largest_excess(correlation, bound, nonnegative, out):
 
 
 @njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
-def keep_strongest(entering, strength, count, limit):
-    """Bring the ``limit`` strongest of ``count`` atoms to the front (quickselect)."""
-    low, high = 0, count - 1
-    while low < high:
-        pivot = strength[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while strength[i] > pivot:
-                i += 1
-            while strength[j] < pivot:
-                j -= 1
-            if i <= j:
-                strength[i], strength[j] = strength[j], strength[i]
-                entering[i], entering[j] = entering[j], entering[i]
-                i += 1
-                j -= 1
-        if limit <= j:
-            high = j
-        elif limit >= i:
-            low = i
-        else:
+def sift(heap, atoms, root, count):
+    """Restore the heap, weakest first, below ``root``."""
+    value, atom = heap[root], atoms[root]
+    child = 2 * root + 1
+    while child < count:
+        if child + 1 < count and heap[child + 1] < heap[child]:
+            child += 1
+        if value <= heap[child]:
             break
+        heap[root], atoms[root] = heap[child], atoms[child]
+        root, child = child, 2 * child + 1
+    heap[root], atoms[root] = value, atom
 
 
 @njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def choose(row, scratch, limit, floor):
-    """List the strongest violators, none weaker than half the strongest, at most ``limit``."""
-    entering, value, strength = scratch.entering, scratch.entering_value, scratch.strength
+    """List the strongest violators, none much weaker than the strongest, at most ``limit``."""
+    atoms, heap, strength = scratch.entering, scratch.entering_value, scratch.strength
     strongest = largest_excess(scratch.correlation, scratch.bound, row.nonnegative, strength)
-    if not strongest > floor:
-        return 0
-    count = 0
     least = max(floor, FRACTION * strongest)
+    count = 0
     for atom in range(strength.size):
-        if strength[atom] >= least:
-            entering[count], value[count] = atom, strength[atom]
-            count += 1
-    if count > limit:
-        keep_strongest(entering, value, count, limit - 1)
-        count = limit
+        if strength[atom] > least:
+            if count < limit:
+                atoms[count], heap[count] = atom, strength[atom]
+                count += 1
+                if count < limit:
+                    continue
+                for root in range(count // 2 - 1, -1, -1):
+                    sift(heap, atoms, root, count)
+            else:
+                atoms[0], heap[0] = atom, strength[atom]
+                sift(heap, atoms, 0, count)
+            least = heap[0]
     for i in range(count):
-        value[i] = 0.0
+        heap[i] = 0.0  # from here on, the value an atom enters with
     return count
 
 

@@ -30,8 +30,8 @@ from .group_steps import (
     steepest,
 )
 
-SHARE = 0.5  # admit what pulls at least this share of the strongest,
-GROUP_LIMIT = 0.5  # groups up to this share of the atoms present,
+SHARE = 0.7  # admit what pulls at least this share of the strongest,
+GROUP_LIMIT = 0.25  # groups up to this share of the atoms present,
 ATOM_LIMIT = 0.2  # single atoms up to this one
 DECREASE = 1e-4  # a step must bring this share of the decrease that its slope promises
 HALVINGS = 60

@@ -11,15 +11,32 @@ from numba import njit
 # Contracting and reordering sums lets the loops use vector registers; NaN and infinity keep
 # their meaning, unlike under fastmath=True.
 SUMS = {"contract", "reassoc", "nsz"}
-PANEL = 8
+STRIP = 512  # columns updated together: four rows of this length stay in the first cache
 
 
 @njit(nogil=True, cache=True, fastmath=SUMS)
-def factor_panel(matrix, size, first, last, floor):
-    """Factor rows ``first:last`` whose earlier updates are done; lift pivots below ``floor``."""
+def update_four(matrix, above, first, low, high):
+    """Subtract four finished rows from four later ones: sixteen products a load and store."""
+    p0, p1, p2, p3 = matrix[above], matrix[above + 1], matrix[above + 2], matrix[above + 3]
+    r0, r1, r2, r3 = matrix[first], matrix[first + 1], matrix[first + 2], matrix[first + 3]
+    a0, a1, a2, a3 = p0[first], p1[first], p2[first], p3[first]
+    b0, b1, b2, b3 = p0[first + 1], p1[first + 1], p2[first + 1], p3[first + 1]
+    c0, c1, c2, c3 = p0[first + 2], p1[first + 2], p2[first + 2], p3[first + 2]
+    d0, d1, d2, d3 = p0[first + 3], p1[first + 3], p2[first + 3], p3[first + 3]
+    for j in range(low, high):
+        x0, x1, x2, x3 = p0[j], p1[j], p2[j], p3[j]
+        r0[j] -= a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3
+        r1[j] -= b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3
+        r2[j] -= c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3
+        r3[j] -= d0 * x0 + d1 * x1 + d2 * x2 + d3 * x3
+
+
+@njit(nogil=True, cache=True, fastmath=SUMS)
+def factor_rows(matrix, size, done, first, last, floor):
+    """Factor rows ``first:last`` from which rows up to ``done`` are subtracted already."""
     for i in range(first, last):
         row = matrix[i]
-        for p in range(first, i):
+        for p in range(done, i):
             above = matrix[p]
             scale = above[i]
             for j in range(i, size):
@@ -31,16 +48,6 @@ def factor_panel(matrix, size, first, last, floor):
             row[j] *= inverse
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
-def update_row(row, p0, p1, p2, p3, p4, p5, p6, p7, i, size):
-    """Subtract eight finished rows from one later row: one pass over it instead of eight."""
-    a0, a1, a2, a3 = p0[i], p1[i], p2[i], p3[i]
-    a4, a5, a6, a7 = p4[i], p5[i], p6[i], p7[i]
-    for j in range(i, size):
-        low = a0 * p0[j] + a1 * p1[j] + a2 * p2[j] + a3 * p3[j]
-        row[j] -= low + a4 * p4[j] + a5 * p5[j] + a6 * p6[j] + a7 * p7[j]
-
-
 @njit(nogil=True, cache=True)
 def cholesky(matrix, size, floor):
     r"""Overwrite the upper triangle of ``matrix[:size, :size]`` by U with :math:`U^\top U = M`.
@@ -48,21 +55,14 @@ def cholesky(matrix, size, floor):
     A pivot below ``floor`` is lifted to it: a singular system then yields a long step in the
     null direction, which the line search cuts, instead of a division by zero.
     """
-    first = 0
-    while first < size:
-        last = min(first + PANEL, size)
-        factor_panel(matrix, size, first, last, floor)
-        if last - first == PANEL:
-            p0, p1, p2, p3 = matrix[first], matrix[first + 1], matrix[first + 2], matrix[first + 3]
-            p4, p5, p6, p7 = (
-                matrix[first + 4],
-                matrix[first + 5],
-                matrix[first + 6],
-                matrix[first + 7],
-            )
-            for i in range(last, size):
-                update_row(matrix[i], p0, p1, p2, p3, p4, p5, p6, p7, i, size)
-        first = last
+    blocked = size - size % 4
+    for first in range(0, blocked, 4):
+        for low in range(first, size, STRIP):
+            high = min(low + STRIP, size)
+            for above in range(0, first, 4):
+                update_four(matrix, above, first, low, high)
+        factor_rows(matrix, size, first, first, first + 4, floor)
+    factor_rows(matrix, size, 0, blocked, size, floor)
 
 
 @njit(nogil=True, cache=True, fastmath=SUMS)

@@ -1,4 +1,4 @@
-"""Local coding: select the nearest atoms of each row, then solve one small affine system a row."""
+"""Local coding: one small affine system a row."""
 
 from __future__ import annotations
 
@@ -6,47 +6,6 @@ import numpy as np
 from numba import njit
 
 from .pursuit import subtract_rows
-
-BLOCK = 64  # candidates looked at in one vector comparison
-
-
-@njit(nogil=True, cache=True)
-def _insert(value, index, values, indices, count):
-    """Keep ``values`` sorted; an equal value goes behind, so that the lower index stays first."""
-    position = min(count, values.size - 1)
-    while position > 0 and values[position - 1] > value:
-        values[position] = values[position - 1]
-        indices[position] = indices[position - 1]
-        position -= 1
-    values[position] = value
-    indices[position] = index
-
-
-@njit(nogil=True, cache=True)
-def smallest(products, offsets, factor, bounds, indices):
-    """Fill ``indices[i]`` with the columns of the smallest ``offsets + factor * products[i]``.
-
-    In increasing order, the lowest index first among equals. The scores are never stored: one pass
-    compares blocks of them with the worst of the best so far, and few blocks contain a better one.
-    At least as many scores as are wanted must not exceed ``bounds[i]``; infinity is always right.
-    """
-    n_columns, n_kept = products.shape[1], indices.shape[1]
-    values = np.empty(n_kept, products.dtype)
-    for i in range(products.shape[0]):
-        row, best, worst, count = products[i], indices[i], bounds[i], 0
-        for start in range(0, n_columns, BLOCK):
-            stop = min(start + BLOCK, n_columns)
-            hits = 0  # a sum of integers: the compiler may turn it into vector comparisons
-            for j in range(start, stop):
-                hits += offsets[j] + factor * row[j] <= worst
-            if hits > 0:
-                for j in range(start, stop):
-                    score = offsets[j] + factor * row[j]
-                    if score <= worst and (count < n_kept or score < values[n_kept - 1]):
-                        _insert(score, j, values, best, count)
-                        count = min(count + 1, n_kept)
-                        if count == n_kept:
-                            worst = values[n_kept - 1]
 
 
 @njit(nogil=True, cache=True)

@@ -1,0 +1,61 @@
+r"""An exponential that the compiler turns into vector instructions.
+
+The library's exponential is called once a number; on processors without 512-bit vectors that is
+most of the time a Gaussian kernel or a soft assignment takes. Here :math:`e^v = 2^n e^r` with
+:math:`n = \mathrm{round}(v / \log 2)` and a polynomial in :math:`|r| \le \log(2) / 2`, all in
+operations that exist for vectors; the relative error is below three units in the last place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .jit import compiled
+
+CHUNK = 512  # numbers between the two passes, kept in the first-level cache
+LOG2_E = 1.4426950408889634
+# log 2 in two parts: n times the first is exact, the second carries the rest.
+LOG2_HIGH = 6.93145751953125e-1
+LOG2_LOW = 1.42860682030941723212e-6
+# Adding and subtracting this rounds to an integer and leaves it in the low bits of the sum.
+ROUNDER = 6755399441055744.0
+SMALLEST = -708.0  # below, an exponential is subnormal
+NOTHING = 1e-307  # and given as zero
+
+
+@compiled(error_model="numpy", fastmath={"contract"})
+def exponentials(values, count, shifted):
+    """Replace ``values[:count]`` by their exponentials; ``shifted`` is scratch of the same size."""
+    bits, exponents = values.view(np.int64), shifted.view(np.int64)
+    for i in range(count):
+        v = SMALLEST if values[i] < SMALLEST else values[i]  # a NaN stays one
+        rounded = v * LOG2_E + ROUNDER
+        n = rounded - ROUNDER
+        r = (v - n * LOG2_HIGH) - n * LOG2_LOW
+        r2 = r * r
+        r4 = r2 * r2
+        low = (1.0 + r) + (1.0 / 2.0 + r * (1.0 / 6.0)) * r2
+        middle = (1.0 / 24.0 + r * (1.0 / 120.0)) + (1.0 / 720.0 + r * (1.0 / 5040.0)) * r2
+        high = (1.0 / 40320.0 + r * (1.0 / 362880.0)) + (
+            1.0 / 3628800.0 + r * (1.0 / 39916800.0)
+        ) * r2
+        top = 1.0 / 479001600.0 + r * (1.0 / 6227020800.0)
+        shifted[i] = rounded
+        values[i] = low + middle * r4 + (high + top * r4) * (r4 * r4)
+    for i in range(count):
+        bits[i] += exponents[i] << 52  # times 2^n, in the exponent's own bits
+
+
+@compiled(error_model="numpy")
+def scaled_exponential(values, factor):
+    """Replace a matrix by ``exp(factor * values)``, for ``factor * values <= 700``."""
+    chunk, scratch = np.empty(CHUNK), np.empty(CHUNK)
+    for i in range(values.shape[0]):
+        row = values[i]
+        for start in range(0, row.size, CHUNK):
+            count = min(CHUNK, row.size - start)
+            for j in range(count):
+                chunk[j] = factor * row[start + j]
+            exponentials(chunk, count, scratch)
+            for j in range(count):
+                row[start + j] = 0.0 if chunk[j] < NOTHING else chunk[j]
