@@ -96,7 +96,7 @@ def single_atom_objectives(problem: CodingProblem, formulation: Formulation) -> 
 
 def support_gap(problem: CodingProblem, formulation: Formulation, codes: NDArray) -> NDArray:
     """Objective above that of unlimited support: the best support is not known, a bound is."""
-    unlimited = problem.cross @ linalg.pinvh(problem.gram)
+    unlimited = problem.facts.solve(problem.cross)
     return formulation.objective(problem, codes) - formulation.objective(problem, unlimited)
 
 
@@ -104,17 +104,10 @@ def fixed_point_residual(
     problem: CodingProblem, formulation: Formulation, codes: NDArray
 ) -> NDArray:
     """Largest change a proximal gradient step makes, in units of the gradient, (n,)."""
-    lipschitz = largest_eigenvalue(problem.gram)
+    lipschitz = problem.facts.lipschitz
     step = 1.0 / lipschitz
     stepped = formulation.prox(codes + step * problem.correlation(codes), step)
     return lipschitz * np.abs(stepped - codes).max(axis=1)
-
-
-def largest_eigenvalue(gram: NDArray) -> float:
-    """Lipschitz constant of the gradient (a positive number even for a zero matrix)."""
-    n_atoms = gram.shape[0]
-    top = linalg.eigvalsh(gram, subset_by_index=[n_atoms - 1, n_atoms - 1])[0]
-    return max(float(top), np.finfo(np.float64).tiny)
 
 
 def local_gap(near: Neighbours, gram: NDArray, regularization: float, codes: Codes) -> NDArray:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from .gram import GramFacts
 from .kernels.base import Kernel
 from .selection import smallest
 
@@ -50,6 +51,11 @@ class Dictionary:
     def n_atoms(self) -> int:
         """Number of atoms."""
         return self.gram.shape[0]
+
+    @cached_property
+    def facts(self) -> GramFacts:
+        """What follows from the Gram matrix alone, computed on demand."""
+        return GramFacts(self.gram)
 
     def cross(self, X: NDArray) -> NDArray:
         """Inner products of samples and atoms, (n, N)."""
@@ -92,10 +98,6 @@ class PointDictionary(Dictionary):
         gram = self._basis @ (0.5 * (gram + gram.T)) @ self._basis.T
         return 0.5 * (gram + gram.T)
 
-    @cached_property
-    def _pseudo_inverse(self) -> NDArray:
-        return linalg.pinvh(self.gram)
-
     def _positive_part(self) -> NDArray | None:
         """Eigenvectors of the positive spectrum, where there is a negative one to drop."""
         gram = self.gram_before_clipping
@@ -136,7 +138,7 @@ class PointDictionary(Dictionary):
         positive definite kernel allows. It stands in where k(x, x) is unknown (a precomputed row
         does not tell) or too small (a clipped kernel).
         """
-        projected = np.einsum("ij,jk,ik->i", cross, self._pseudo_inverse, cross, optimize=True)
+        projected = np.einsum("ij,ij->i", self.facts.solve(cross.astype(np.float64)), cross)
         return np.fmax(self_similarity, projected)
 
     def nearest(self, X: NDArray, n_neighbors: int) -> Neighbours:

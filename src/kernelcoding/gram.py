@@ -24,9 +24,21 @@ class GramFacts:
         self.gram = gram
 
     @cached_property
+    def double(self) -> NDArray:
+        """The Gram matrix in double precision."""
+        return self.gram.astype(np.float64, copy=False)
+
+    @cached_property
+    def centred(self) -> GramFacts:
+        """Facts about the atoms seen from their mean: for codes that sum to one."""
+        gram = self.double - self.double.mean(axis=0)
+        gram -= gram.mean(axis=1, keepdims=True)
+        return GramFacts(0.5 * (gram + gram.T))
+
+    @cached_property
     def spectrum(self) -> Spectrum:
         """Eigenvalues and eigenvectors; a negative eigenvalue here is rounding."""
-        values, vectors = linalg.eigh(self.gram.astype(np.float64, copy=False))
+        values, vectors = linalg.eigh(self.double)
         return Spectrum(np.maximum(values, 0.0), vectors)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .dictionary import Dictionary
+from .gram import GramFacts
 
 Codes: TypeAlias = Any  # a dense array or a scipy.sparse.csr_array, one code a row
 
@@ -27,12 +28,13 @@ class CodingProblem:
     self_similarity: NDArray  # (n,)    k(x_i, x_i)
     cross: NDArray  # (n, N)  k(x_i, d_j)
     gram: NDArray  # (N, N)  k(d_i, d_j)
+    gram_facts: GramFacts | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, dictionary: Dictionary, X: NDArray) -> CodingProblem:
         """The problem of coding the samples X with a dictionary."""
         self_similarity, cross = dictionary.similarities(X)
-        return cls(self_similarity, cross, dictionary.gram)
+        return cls(self_similarity, cross, dictionary.gram, dictionary.facts)
 
     @property
     def n_samples(self) -> int:
@@ -44,16 +46,23 @@ class CodingProblem:
         """Number of atoms in the dictionary."""
         return self.gram.shape[0]
 
+    @property
+    def facts(self) -> GramFacts:
+        """What follows from the Gram matrix alone; kept where the dictionary keeps it."""
+        return self.gram_facts or GramFacts(self.gram)
+
     def take(self, rows: NDArray | slice) -> CodingProblem:
         """The same dictionary with fewer samples."""
-        return CodingProblem(self.self_similarity[rows], self.cross[rows], self.gram)
+        return replace(self, self_similarity=self.self_similarity[rows], cross=self.cross[rows])
 
     def astype(self, dtype: type) -> CodingProblem:
         """The same problem in another precision; no copy where none is needed."""
+        facts = self.facts
         return CodingProblem(
             np.asarray(self.self_similarity, dtype),
             np.asarray(self.cross, dtype),
-            np.asarray(self.gram, dtype),
+            facts.double if dtype is np.float64 else np.asarray(self.gram, dtype),
+            facts,
         )
 
     def correlation(self, codes: Codes) -> NDArray:

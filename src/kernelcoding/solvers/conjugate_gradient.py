@@ -21,7 +21,7 @@ TOLERANCE = 1e-11
 
 
 def solve_affine(
-    problem: CodingProblem, facts: GramFacts, ridge: NDArray, max_iter: int
+    problem: CodingProblem, ridge: NDArray, max_iter: int
 ) -> tuple[NDArray, NDArray]:
     r"""Codes that minimise :math:`\tfrac12\|\phi - \Phi y\|^2 + \tfrac12 y^\top Q y`, sum one.
 
@@ -29,8 +29,6 @@ def solve_affine(
     ----------
     problem : CodingProblem
         In double precision.
-    facts : GramFacts
-        Of the problem's Gram matrix.
     ridge : (n, N) array
         Diagonal of Q for each sample, positive.
     max_iter : int
@@ -42,7 +40,7 @@ def solve_affine(
     converged : (n,) booleans
     """
     n_samples, n_atoms = problem.cross.shape
-    precondition = _preconditioner(facts, ridge)
+    precondition = _preconditioner(problem.facts, ridge)
     weights = np.zeros((n_samples, n_atoms))
     residual = np.ones((n_samples, n_atoms))
     running = np.arange(n_samples)

@@ -1,8 +1,12 @@
-r"""Quadratic priors without signs: one linear system a sample, or one factor for all.
+r"""Quadratic priors without signs: linear systems.
 
-Stationarity of :math:`\tfrac12 y^\top H y - k^\top y` is :math:`Hy = k`; with
-:math:`\mathbf 1^\top y = 1` it is :math:`Hy = k - \mu\mathbf 1`, so
-:math:`y = H^{-1}k - \mu H^{-1}\mathbf 1` with the multiplier that makes the sum one.
+Stationarity of :math:`\tfrac12 y^\top H y - k^\top y` is :math:`Hy = k`. With
+:math:`\mathbf 1^\top y = 1`, start from equal weights and move along directions of zero sum, where H
+acts as the Gram matrix of the centred atoms.
+
+A ridge shared by all samples costs one eigendecomposition a dictionary. A ridge of its own for
+each sample (locality) goes to conjugate gradients on all samples at once, and to one
+factorisation a sample, :math:`N^3/3`, where those do not converge.
 """
 
 from __future__ import annotations
@@ -10,70 +14,73 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from threadpoolctl import threadpool_limits
 
+from ..gram import GramFacts
 from ..penalty import Penalty
 from ..problem import CodingProblem
-from .parallel import map_rows
+from .conjugate_gradient import solve_affine
+from .parallel import map_blocks
+
+# Below this many atoms a factorisation is cheaper than iterations.
+FEW_ATOMS = 100
 
 
 def solve(
     problem: CodingProblem, penalty: Penalty, *, sum_to_one: bool, n_jobs: int | None = None
 ) -> NDArray:
-    """Codes of shape (n, N) in double precision.
-
-    With a shared ridge the matrix is factorised once; with a ridge of its own for each sample
-    (locality) the cost is :math:`N^3/3` a sample.
-    """
+    """Codes of shape (n, N) in double precision."""
     problem = problem.astype(np.float64)
-    if penalty.ridge.shape[0] == 1:
-        return _solve_shared(problem, penalty.ridge[0], sum_to_one)
-    with threadpool_limits(1):  # our threads take the rows; BLAS must not multiply them
-        parts = map_rows(
-            lambda rows: _solve_each(problem.take(rows), penalty.ridge[rows], sum_to_one),
-            problem.n_samples,
-            n_jobs,
-            chunk=8,
-        )
-    return np.concatenate(parts)
-
-
-def _solve_shared(problem: CodingProblem, ridge: NDArray, sum_to_one: bool) -> NDArray:
-    """All rows of a problem with one ridge."""
-    system = problem.gram + np.diag(ridge)
-    right = problem.cross
-    try:
-        factor = linalg.cho_factor(system)
-    except linalg.LinAlgError:
-        return _solve_singular(system, right, sum_to_one)
-    if np.diag(factor[0]).min() ** 2 <= _cutoff(system):
-        return _solve_singular(system, right, sum_to_one)
-    codes = linalg.cho_solve(factor, right.T).T
-    if not sum_to_one:
-        return codes
-    direction = linalg.cho_solve(factor, np.ones(len(system)))
-    return codes - np.outer((codes.sum(axis=1) - 1.0) / direction.sum(), direction)
-
-
-def _solve_singular(system: NDArray, right: NDArray, sum_to_one: bool) -> NDArray:
-    """Smallest of the many solutions, through the eigenvalues."""
-    if not sum_to_one:
-        return right @ linalg.pinvh(system)
-    # Among all codes with sum one: start at the mean and move along directions of zero sum.
-    n_atoms = len(system)
-    start = np.full(n_atoms, 1.0 / n_atoms)
-    centre = np.eye(n_atoms) - 1.0 / n_atoms
-    inverse = linalg.pinvh(centre @ system @ centre)
-    return start + (right - system @ start) @ inverse
-
-
-def _solve_each(problem: CodingProblem, ridge: NDArray, sum_to_one: bool) -> NDArray:
-    codes = np.empty_like(problem.cross)
-    for row, own_ridge in enumerate(ridge):
-        alone = problem.take(slice(row, row + 1))
-        codes[row] = _solve_shared(alone, own_ridge, sum_to_one)[0]
+    if problem.n_samples == 0:
+        return problem.cross
+    if penalty.ridge.shape[0] == 1 and np.ptp(penalty.ridge) == 0:
+        return _spectral(problem.facts, problem.cross, float(penalty.ridge[0, 0]), sum_to_one)
+    ridge = np.broadcast_to(penalty.ridge, problem.cross.shape)
+    if problem.n_atoms < FEW_ATOMS or not sum_to_one or not np.all(ridge > 0):
+        return factorise_each(problem, ridge, sum_to_one, n_jobs)
+    # Beyond a sixth of N iterations of 2 N^2 operations, a factor would have been cheaper.
+    codes, converged = solve_affine(problem, ridge, max_iter=problem.n_atoms // 6)
+    rest = np.flatnonzero(~converged)
+    if rest.size:
+        codes[rest] = factorise_each(problem.take(rest), ridge[rest], sum_to_one, n_jobs)
     return codes
 
 
-def _cutoff(system: NDArray) -> float:
-    return len(system) * np.finfo(np.float64).eps * float(np.abs(np.diag(system)).max())
+def _spectral(facts: GramFacts, right: NDArray, ridge: float, sum_to_one: bool) -> NDArray:
+    """All rows with one constant ridge; the smallest solution where there are many."""
+    if not sum_to_one:
+        return facts.solve(right, ridge)
+    right = right - facts.double.mean(axis=1)
+    right -= right.mean(axis=1, keepdims=True)
+    move = facts.centred.solve(right, ridge)
+    return 1.0 / right.shape[1] + move - move.mean(axis=1, keepdims=True)
+
+
+def factorise_each(
+    problem: CodingProblem, ridge: NDArray, sum_to_one: bool, n_jobs: int | None = None
+) -> NDArray:
+    """Codes by one Cholesky factor a sample, for ridges (n, N) of their own."""
+
+    def rows_of(rows: slice) -> NDArray:
+        part, own = problem.take(rows), ridge[rows]
+        codes = np.empty_like(part.cross)
+        for row in range(part.n_samples):
+            system = problem.gram + np.diag(own[row])
+            codes[row] = _solve_one(system, part.cross[row], sum_to_one)
+        return codes
+
+    return np.concatenate(map_blocks(rows_of, problem.n_samples, 8, n_jobs))
+
+
+def _solve_one(system: NDArray, right: NDArray, sum_to_one: bool) -> NDArray:
+    try:
+        factor = linalg.cho_factor(system)
+    except linalg.LinAlgError:
+        return _spectral(GramFacts(system), right[None], 0.0, sum_to_one)[0]
+    cutoff = len(system) * np.finfo(np.float64).eps * np.abs(np.diag(system)).max()
+    if np.diag(factor[0]).min() ** 2 <= cutoff:  # singular, as far as one can tell
+        return _spectral(GramFacts(system), right[None], 0.0, sum_to_one)[0]
+    codes = linalg.cho_solve(factor, right)
+    if not sum_to_one:
+        return codes
+    direction = linalg.cho_solve(factor, np.ones(len(system)))
+    return codes - (codes.sum() - 1.0) / direction.sum() * direction

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificates import largest_eigenvalue
 from ..formulation import Formulation
 from ..problem import CodingProblem
 
@@ -23,7 +22,7 @@ def solve(
     ``tol * max|k|`` in units of the gradient (``tol * max(|k|, K_jj)`` for codes that sum to one).
     """
     problem = problem.astype(np.float64)
-    lipschitz = largest_eigenvalue(problem.gram)
+    lipschitz = problem.facts.lipschitz
     largest = np.abs(problem.cross).max(axis=1)
     if formulation.constraint.sum_to_one:  # no small code, no small gradient, whatever k
         largest = np.maximum(largest, np.diag(problem.gram).max())

@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .cholesky import append, backward, delete, dot, forward, subtract_rows, with_room
+from .cholesky import append, backward, copy, delete, dot, forward, subtract_rows, with_room
 
 EPS = 2.220446049250313e-16
 BLOCK = 16  # columns solved together: more no longer makes the triangular solve faster
 LEAST, PART, FRACTION = 4, 5, 0.3
 POLISH = 1e-3  # accuracy of the accepted code on its active set, in units of the tolerance
+REFINEMENTS = 2
 PATIENCE = 20  # rounds without descent before rounding errors are declared the winner
 INACTIVE, ACTIVE, BARRED = 0, 1, 2
 
@@ -58,7 +59,7 @@ class Scratch(NamedTuple):
     columns: np.ndarray  # (BLOCK, N) right-hand sides of atoms about to enter
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
 def allocate(n_atoms):
     """Scratch memory for problems with ``n_atoms`` atoms."""
     return Scratch(
@@ -79,25 +80,25 @@ def allocate(n_atoms):
     )
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def allowance(row, atom):
     """Violation accepted at one atom."""
     return row.tol * (row.l1[atom] if row.l1[atom] > 0.0 else row.scale)
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def tolerated(row, atom):
     """Correlation accepted at an inactive atom."""
     return row.l1[atom] + allowance(row, atom)
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def diagonal(row, atom):
     """Entry of H, shifted, on the diagonal."""
     return row.gram[atom, atom] + row.ridge[atom] + row.shift
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def entry_sign(row, atom, direction):
     """The sign an atom enters with; 0 if nothing happens when it changes sign."""
     if row.nonnegative:
@@ -107,7 +108,7 @@ def entry_sign(row, atom, direction):
     return 1.0 if direction > 0.0 else -1.0
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def enter(row, scratch, factor, size, atom, value, direction, column):
     """Append one atom whose forward-solved column is given; False if it depends on the others."""
     height = diagonal(row, atom)
@@ -128,7 +129,7 @@ def enter(row, scratch, factor, size, atom, value, direction, column):
     return True
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def admit_block(row, scratch, factor, size, first, count):
     """Append the entering atoms ``first .. first + count`` as far as they are independent."""
     columns, index = scratch.columns, scratch.index
@@ -148,12 +149,12 @@ def admit_block(row, scratch, factor, size, first, count):
         direction = value if value != 0.0 else scratch.correlation[atom]
         if enter(row, scratch, factor, size, atom, value, direction, column):
             if size - before != r:
-                columns[size - before, :size] = column[:size]
+                copy(column[:size], columns[size - before])
             size += 1
     return size
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def admit(row, scratch, factor, size, count):
     """Append all entering atoms that are independent; the factor must have room."""
     for first in range(0, count, BLOCK):
@@ -161,7 +162,7 @@ def admit(row, scratch, factor, size, count):
     return size
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def drop(row, scratch, factor, size, position):
     """Remove one active atom."""
     atom = scratch.index[position]
@@ -175,7 +176,7 @@ def drop(row, scratch, factor, size, position):
     return size - 1
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def aim(row, scratch, factor, size):
     """Put the minimiser on the active set, signs fixed, into ``target``."""
     target, solved, ones = scratch.target[:size], scratch.solved[:size], scratch.ones[:size]
@@ -187,7 +188,7 @@ def aim(row, scratch, factor, size):
     backward(factor, size, target)
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def first_crossing(scratch, size):
     """Largest step towards the target that changes no sign, and who stops it (-1: nobody)."""
     step, who = 1.0, -1
@@ -200,7 +201,7 @@ def first_crossing(scratch, size):
     return step, who
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def descend(row, scratch, factor, size):
     """Go to the minimiser on the active set, dropping the atoms that would change sign."""
     value, target, sign = scratch.value, scratch.target, scratch.sign
@@ -210,7 +211,7 @@ def descend(row, scratch, factor, size):
         steps += 1
         step, who = first_crossing(scratch, size)
         if who < 0:
-            value[:size] = target[:size]
+            copy(target[:size], value)
             break
         for i in range(size):
             value[i] += step * (target[i] - value[i])
@@ -222,11 +223,11 @@ def descend(row, scratch, factor, size):
     return size, steps
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def correlate(row, scratch, size):
     """Compute ``correlation`` at the present coefficients; return the objective."""
     correlation, index, value = scratch.correlation, scratch.index, scratch.value
-    correlation[:] = row.cross
+    copy(row.cross, correlation)
     subtract_rows(correlation, row.gram, index, value, size)
     objective = 0.0
     for i in range(size):
@@ -244,7 +245,7 @@ def correlate(row, scratch, size):
     return objective
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def refine(row, scratch, factor, size):
     """One step of iterative refinement on the active set; False if it would change a sign."""
     step, ones = scratch.columns[0, :size], scratch.ones[:size]
@@ -267,14 +268,14 @@ def refine(row, scratch, factor, size):
     return True
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def excess(row, scratch, atom):
     """Violation of the optimality condition of an inactive atom; negative if there is none."""
     correlation = scratch.correlation[atom]
     return (correlation if row.nonnegative else abs(correlation)) - row.l1[atom]
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def rounding_level(row, scratch, size):
     """Size of the rounding errors in ``correlation``."""
     total = 0.0
@@ -284,19 +285,19 @@ def rounding_level(row, scratch, size):
     return 16.0 * EPS * (total + row.scale)
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def active_violation(row, scratch, size, floor):
-    """Largest violation on the active set, in units of what is allowed there; and as it is."""
-    relative = absolute = 0.0
+    """Largest violation on the active set, in units of what is allowed, above rounding errors."""
+    worst = 0.0
     for i in range(size):
         atom = scratch.index[i]
-        violation = abs(scratch.correlation[atom] - row.l1[atom] * scratch.sign[i])
-        absolute = max(absolute, violation)
-        relative = max(relative, violation / (allowance(row, atom) + floor))
-    return relative, absolute
+        violation = abs(scratch.correlation[atom] - row.l1[atom] * scratch.sign[i]) - floor
+        relative = violation / allowance(row, atom)
+        worst = relative if relative > worst else worst
+    return worst
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def largest_excess(correlation, bound, nonnegative, out):
     """Write correlations in excess of a bound to ``out``; return the largest."""
     largest = -np.inf
@@ -311,7 +312,7 @@ def largest_excess(correlation, bound, nonnegative, out):
     return largest
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def sift(heap, atoms, root, count):
     """Restore the heap, weakest first, below ``root``."""
     value, atom = heap[root], atoms[root]
@@ -326,7 +327,7 @@ def sift(heap, atoms, root, count):
     heap[root], atoms[root] = value, atom
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def choose(row, scratch, limit, floor):
     """List the strongest violators, none much weaker than the strongest, at most ``limit``."""
     atoms, heap, strength = scratch.entering, scratch.entering_value, scratch.strength
@@ -351,7 +352,7 @@ def choose(row, scratch, limit, floor):
     return count
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def exchange(row, scratch, factor, size, atom):
     """Trade an active atom for one that depends on the active set.
 
@@ -361,7 +362,7 @@ def exchange(row, scratch, factor, size, atom):
     violation = excess(row, scratch, atom)
     heading = 1.0 if scratch.correlation[atom] > 0.0 else -1.0
     direction = scratch.target[:size]
-    direction[:] = scratch.columns[0, :size]
+    copy(scratch.columns[0, :size], direction)
     backward(factor, size, direction)
     reach, who = np.inf, -1
     for i in range(size):
@@ -376,7 +377,7 @@ def exchange(row, scratch, factor, size, atom):
     return _exchange(row, scratch, factor, size, atom, heading * reach, who)
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def _exchange(row, scratch, factor, size, atom, value, who):
     """Move along ``target`` by ``|value|``, drop ``who`` and let ``atom`` enter with ``value``."""
     for i in range(size):
@@ -386,35 +387,39 @@ def _exchange(row, scratch, factor, size, atom, value, who):
     return admit_block(row, scratch, factor, size, 0, 1)
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def settle(row, scratch, factor, size):
-    """Correlations, made accurate on the active set, and the violators that may enter."""
+    """Correlations at the minimiser on the active set, and the violators that may enter."""
     count, floor, objective = 0, 0.0, 0.0
-    for attempt in range(3):
+    for _ in range(1 + REFINEMENTS):
         objective = correlate(row, scratch, size)
         floor = rounding_level(row, scratch, size)
         count = choose(row, scratch, max(LEAST, size // PART), floor)
-        accurate = 1.0 if count > 0 else POLISH
-        relative, _ = active_violation(row, scratch, size, floor / accurate)
-        if relative <= accurate or attempt == 2 or not refine(row, scratch, factor, size):
+        if count > 0:
+            break
+        accurate = active_violation(row, scratch, size, floor) <= POLISH
+        if accurate or not refine(row, scratch, factor, size):
             break
     return count, floor, objective
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def verdict(row, scratch, size, floor):
     """Largest violation of the optimality conditions, and whether all are within tolerance."""
-    relative, active = active_violation(row, scratch, size, floor)
-    strength = scratch.strength
-    good = relative <= 1.0
+    strength, state = scratch.strength, scratch.state
+    residual = largest_excess(scratch.correlation, row.l1, row.nonnegative, strength)
+    good = active_violation(row, scratch, size, floor) <= 1.0
     # Of barred atoms no more is asked than the Gram matrix can tell.
     vague = row.precision * row.scale
-    inactive = largest_excess(scratch.correlation, row.l1, row.nonnegative, strength)
     for atom in range(strength.size):
-        if strength[atom] > 0.0 and scratch.state[atom] != ACTIVE:
-            limit = floor if scratch.state[atom] == INACTIVE else vague
-            good = good and strength[atom] <= allowance(row, atom) + limit
-    return max(active, inactive), good
+        if strength[atom] > 0.0 and state[atom] != ACTIVE:
+            rounding = floor if state[atom] == INACTIVE else vague
+            good = good and strength[atom] <= allowance(row, atom) + rounding
+    for i in range(size):
+        atom = scratch.index[i]
+        violation = abs(scratch.correlation[atom] - row.l1[atom] * scratch.sign[i])
+        residual = violation if violation > residual else residual
+    return residual, good
 
 
 @njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
@@ -443,7 +448,7 @@ def solve_row(row, scratch, factor, size, max_iter):
     return factor, size, residual, iterations, converged
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def reset(row, scratch):
     """Forget the active set."""
     scratch.state[:] = INACTIVE
@@ -481,7 +486,7 @@ def start_row(row, scratch, factor, atoms, values):
     return factor, admit(row, scratch, factor, 0, 1)
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def gather(scratch, size, indices, values):
     """Write the code, atoms in ascending order."""
     dense = scratch.correlation

@@ -12,7 +12,7 @@ from numba import njit
 REORDER = {"reassoc", "contract", "nsz"}
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER, _nrt=False)
 def dot(left, right):
     """Inner product of two vectors of one length."""
     total = 0.0
@@ -21,7 +21,7 @@ def dot(left, right):
     return total
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER, _nrt=False)
 def subtract_rows(out, matrix, index, weights, count):
     """``out -= sum_i weights[i] matrix[index[i]]``, four rows in one pass over ``out``."""
     size = out.size
@@ -54,7 +54,7 @@ def with_room(factor, size, needed):
     return larger
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER, _nrt=False)
 def forward(factor, size, columns, count):
     """Solve ``U' x = h`` in place for the first ``count`` rows of ``columns``."""
     i = 0
@@ -78,14 +78,40 @@ def forward(factor, size, columns, count):
         i = end
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER, _nrt=False)
+def four_dots(a, b, c, d, x):
+    """Inner products of four vectors with one."""
+    ax = bx = cx = dx = 0.0
+    for j in range(x.size):
+        ax += a[j] * x[j]
+        bx += b[j] * x[j]
+        cx += c[j] * x[j]
+        dx += d[j] * x[j]
+    return ax, bx, cx, dx
+
+
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER, _nrt=False)
 def backward(factor, size, x):
-    """Solve ``U z = x`` in place."""
-    for i in range(size - 1, -1, -1):
-        x[i] = (x[i] - dot(factor[i, i + 1 : size], x[i + 1 : size])) / factor[i, i]
+    """Solve ``U z = x`` in place, four rows at a time: they share loads and do not wait."""
+    end = size
+    while end > 0:
+        i = (end - 1) // 4 * 4
+        if end < size:
+            u0, u1 = factor[i, end:size], factor[i + 1, end:size]
+            u2, u3 = factor[i + 2, end:size], factor[i + 3, end:size]
+            dots = four_dots(u0, u1, u2, u3, x[end:size])
+            x[i] -= dots[0]
+            x[i + 1] -= dots[1]
+            x[i + 2] -= dots[2]
+            x[i + 3] -= dots[3]
+        for a in range(end - 1, i - 1, -1):
+            for b in range(a + 1, end):
+                x[a] -= factor[a, b] * x[b]
+            x[a] /= factor[a, a]
+        end = i
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER, _nrt=False)
 def append(factor, size, column, pivot):
     """Add the row whose forward-solved column and squared diagonal entry are given."""
     for i in range(size):
@@ -93,14 +119,14 @@ def append(factor, size, column, pivot):
     factor[size, size] = np.sqrt(pivot)
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def copy(source, out):
     """Write ``source`` to the front of ``out``."""
     for i in range(source.size):
         out[i] = source[i]
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", fastmath=REORDER, _nrt=False)
 def mix(upper, lower, carry, cosine, sine):
     """Rotate the pair (carry, lower): the first goes to ``upper``, the second stays in carry."""
     for j in range(upper.size):
@@ -109,7 +135,7 @@ def mix(upper, lower, carry, cosine, sine):
         carry[j] = cosine * second - sine * first
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy")
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True, error_model="numpy", _nrt=False)
 def delete(factor, size, position, carry, solved, ones):
     """Remove one row; ``solved`` and ``ones`` (solutions of ``U' x = b``) are rotated along."""
     for i in range(position):
@@ -120,7 +146,7 @@ def delete(factor, size, position, carry, solved, ones):
     carried_solved, carried_ones = solved[position], ones[position]
     for i in range(position, size - 1):
         rest = carry[i - position : size - 1 - position]
-        length = np.hypot(rest[0], factor[i + 1, i + 1])
+        length = np.sqrt(rest[0] ** 2 + factor[i + 1, i + 1] ** 2)
         cosine, sine = rest[0] / length, factor[i + 1, i + 1] / length
         mix(factor[i, i : size - 1], factor[i + 1, i + 1 : size], rest, cosine, sine)
         first, second = carried_solved, solved[i + 1]

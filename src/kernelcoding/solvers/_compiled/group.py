@@ -30,9 +30,10 @@ from .group_steps import (
     steepest,
 )
 
-SHARE = 0.7  # admit what pulls at least this share of the strongest,
-GROUP_LIMIT = 0.25  # groups up to this share of the atoms present,
-ATOM_LIMIT = 0.2  # single atoms up to this one
+SHARE = 0.2  # admit what pulls at least this share of the strongest,
+SMOOTH_LIMIT = 0.5  # groups of atoms without kink up to this share of the atoms present,
+KINKED_LIMIT = 0.2  # other atoms up to this one
+REUSE = 0.25  # keep a factorisation while steps with it shrink the violation at least so much
 DECREASE = 1e-4  # a step must bring this share of the decrease that its slope promises
 HALVINGS = 60
 PIVOT = 1e-13  # smallest pivot of a Newton system, relative to the largest diagonal entry
@@ -97,17 +98,15 @@ def newton_matrix(model, state, active, size, matrix):
 
 
 @njit(nogil=True, cache=True)
-def newton_direction(model, state, active, size, descent, matrix, vectors, direction):
+def newton_direction(model, active, size, descent, factor, vectors, direction):
     """Solve for the Newton step on the active atoms, keeping its sum at zero if asked."""
     solution, border = vectors
-    largest = newton_matrix(model, state, active, size, matrix)
-    cholesky(matrix, size, PIVOT * largest)
     for a in range(size):
         solution[a] = descent[active[a]]
         border[a] = 1.0
-    solve_factored(matrix, size, solution)
+    solve_factored(factor, size, solution)
     if model[7]:
-        solve_factored(matrix, size, border)
+        solve_factored(factor, size, border)
         ratio = solution[:size].sum() / border[:size].sum()
         for a in range(size):
             solution[a] -= ratio * border[a]
@@ -126,7 +125,7 @@ def admit(model, state, descent, size, change, image, pulls):
     outside, inside = rank_pulls(model, state, descent, pulls)
     if outside <= inside:
         return False
-    choose(model, state, descent, pulls, SHARE, GROUP_LIMIT * size, ATOM_LIMIT * size, change)
+    choose(model, state, descent, pulls, SHARE, SMOOTH_LIMIT * size, KINKED_LIMIT * size, change)
     gain = (change * change).sum()
     total = change.sum()
     if model[7]:
@@ -170,24 +169,35 @@ def solve_row(model, cross, state, tol, max_iter, scratch):
     matrix, scales, active, descent, direction, change, image, pulls, vectors = scratch
     violation_scales(model, cross, tol, scales)
     refresh(model, cross, state, image)
-    size = 0
+    shift = multiplier(model, state)
+    worst = steepest(model, state, shift, scales, descent)
+    size, before = 0, 0.0
     for iteration in range(max_iter):
-        shift = multiplier(model, state)
-        if steepest(model, state, shift, scales, descent) <= 1.0:
+        if worst <= 1.0:
             refresh(model, cross, state, image)
             shift = multiplier(model, state)
-            if steepest(model, state, shift, scales, descent) <= 1.0:
+            worst = steepest(model, state, shift, scales, descent)
+            if worst <= 1.0:
                 return True, iteration
         admitted = admit(model, state, descent, size, change, image, pulls)
         if admitted:
             shift = multiplier(model, state)
             steepest(model, state, shift, scales, descent)
-        size = active_atoms(model, state, active)
-        newton_direction(model, state, active, size, descent, matrix, vectors, direction)
+        present = active_atoms(model, state, active)
+        fresh = admitted or present != size or worst > REUSE * before
+        size, before = present, worst
+        if fresh:
+            largest = newton_matrix(model, state, active, size, matrix)
+            cholesky(matrix, size, PIVOT * largest)
+        newton_direction(model, active, size, descent, matrix, vectors, direction)
         moved = search(model, state, shift, descent, direction, change, image)
-        if not moved and not admitted:
+        if not (moved or admitted or not fresh):
             return False, iteration + 1
-    return False, max_iter
+        if not moved:
+            before = 0.0  # a direction from an old factorisation failed: ask for a new one
+        shift = multiplier(model, state)
+        worst = steepest(model, state, shift, scales, descent)
+    return worst <= 1.0, max_iter
 
 
 @njit(nogil=True, cache=True)

@@ -155,13 +155,13 @@ def rank_pulls(model, state, descent, pulls):
 
 
 @njit(nogil=True, cache=True)
-def choose(model, state, descent, pulls, share, group_limit, atom_limit, change):
+def choose(model, state, descent, pulls, share, smooth_limit, kinked_limit, change):
     """Copy to ``change`` the descent of the units that pull hardest, up to a number of atoms.
 
     None is weaker than ``share`` of the strongest; the strongest is always taken. On
     ill-conditioned Gram matrices admitting every violator would send most of them back at once.
     """
-    weights, starts, group_of = model[3], model[4], model[5]
+    l1, weights, starts, group_of, nonnegative = model[2], model[3], model[4], model[5], model[6]
     norms = state[2]
     change[:] = 0.0
     unit = np.argmax(pulls)
@@ -170,12 +170,15 @@ def choose(model, state, descent, pulls, share, group_limit, atom_limit, change)
     while pulls[unit] > 0.0 and pulls[unit] >= weakest:
         g = group_of[unit]
         whole = norms[g] == 0.0 and weights[g] > 0.0
-        low = unit
-        high = starts[g + 1] if whole else unit + 1
-        if count > 0 and count + high - low > (group_limit if whole else atom_limit):
+        limit = smooth_limit if whole and l1[unit] == 0.0 and not nonnegative else kinked_limit
+        entering = 0
+        for j in range(unit, starts[g + 1] if whole else unit + 1):
+            entering += descent[j] != 0.0
+            change[j] = descent[j]
+        if count > 0 and count + entering > limit:
+            change[unit : starts[g + 1] if whole else unit + 1] = 0.0
             break
-        change[low:high] = descent[low:high]
-        count += high - low
+        count += entering
         pulls[unit] = 0.0
         unit = np.argmax(pulls)
 
