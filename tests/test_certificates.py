@@ -170,7 +170,9 @@ def test_nonnegative_least_squares_on_a_gaussian_gram(gamma, rng):
 
 def test_nonnegative_least_squares_with_more_atoms_than_features(rng):
     # No vector is equally similar to all atoms, but all of them lie in one orthant.
-    atoms, samples = rng.uniform(size=(14, 4)), rng.normal(size=(3, 4)) + 0.5
+    atoms = rng.uniform(size=(14, 4)) * rng.lognormal(sigma=1.5, size=(14, 1))
+    samples = rng.normal(size=(3, 4)) + 0.5
+    assert np.any(atoms @ np.linalg.pinv(atoms) @ np.ones(14) < 0.0)
     problem = CodingProblem((samples**2).sum(1), samples @ atoms.T, atoms @ atoms.T)
     values, codes = cases.convex.optimum(problem, NoPrior(), NonNegative(), 1.0)
     assert values.max() > 0.01

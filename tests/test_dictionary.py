@@ -9,9 +9,9 @@ from sklearn.metrics.pairwise import rbf_kernel, sigmoid_kernel
 
 import kernelcoding as kc
 from kernelcoding.dictionary import CombinationDictionary, PointDictionary
-from kernelcoding.selection import smallest
 from kernelcoding.kernels import Gaussian, Linear, Normalized, Polynomial, Sigmoid
 from kernelcoding.problem import CodingProblem
+from kernelcoding.selection import smallest
 
 
 @pytest.fixture

@@ -365,5 +365,6 @@ def test_tags_say_what_the_kernel_takes():
     vectors = get_tags(kc.KernelSparseCoder()).input_tags
     assert (stacks.three_d_array, stacks.two_d_array) == (True, False)
     assert (vectors.three_d_array, vectors.two_d_array) == (False, True)
+    assert get_tags(kc.KernelLLC()).transformer_tags.preserves_dtype == ["float64", "float32"]
     unknown = kc.ResidualClassifier(kc.KernelSparseCoder(kernel="unknown"))
     assert get_tags(unknown).input_tags.two_d_array  # tags never raise, fit does

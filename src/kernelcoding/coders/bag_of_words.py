@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from ..certificates import soft_assignment_gap, soft_assignment_optimum
 from ..constraints import OneAtom

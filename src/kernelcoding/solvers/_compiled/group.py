@@ -36,7 +36,8 @@ KINKED_LIMIT = 0.2  # other atoms up to this one
 REUSE = 0.25  # keep a factorisation while steps with it shrink the violation at least so much
 DECREASE = 1e-4  # a step must bring this share of the decrease that its slope promises
 HALVINGS = 60
-PIVOT = 1e-13  # smallest pivot of a Newton system, relative to the largest diagonal entry
+UNBOUNDED = 1e15  # a norm that only an indefinite Gram matrix without penalty can reach
+DAMPING = 1e-10  # added to Newton systems, relative to the largest diagonal entry of K + Q
 
 
 @njit(nogil=True, cache=True)
@@ -72,8 +73,12 @@ def active_atoms(model, state, active):
 
 
 @njit(nogil=True, cache=True)
-def newton_matrix(model, state, active, size, matrix):
-    """Upper triangle of the Hessian on the active atoms; returns its largest diagonal entry."""
+def factor_hessian(model, state, active, size, damping, matrix):
+    """Factor the Hessian on the active atoms, plus ``damping`` times its largest own curvature.
+
+    Damping bounds the step in directions without curvature (linearly dependent atoms). Returns
+    False if the sum is not positive definite all the same.
+    """
     gram, ridge, weights, group_of = model[0], model[1], model[3], model[5]
     code, norms = state[0], state[2]
     largest = 0.0
@@ -85,6 +90,7 @@ def newton_matrix(model, state, active, size, matrix):
         for b in range(a, size):
             target[b] = row[active[b]]
         target[a] += ridge[i]
+        largest = max(largest, target[a])
         if weights[g] > 0.0:
             bend = weights[g] / norms[g]
             target[a] += bend
@@ -93,8 +99,9 @@ def newton_matrix(model, state, active, size, matrix):
                 if group_of[active[b]] != g:
                     break
                 target[b] -= scale * (code[active[b]] / norms[g])
-        largest = max(largest, target[a])
-    return largest
+    for a in range(size):
+        matrix[a, a] += damping * largest
+    return cholesky(matrix, size, 0.1 * damping * largest)
 
 
 @njit(nogil=True, cache=True)
@@ -116,7 +123,7 @@ def newton_direction(model, active, size, descent, factor, vectors, direction):
 
 
 @njit(nogil=True, cache=True)
-def admit(model, state, descent, size, change, image, pulls):
+def admit(model, state, descent, size, boldness, change, image, pulls):
     """Bring in the zero atoms that pull hardest, by the best step along their descent.
 
     Nothing is admitted while the atoms present are further from their optimum than the others.
@@ -125,14 +132,17 @@ def admit(model, state, descent, size, change, image, pulls):
     outside, inside = rank_pulls(model, state, descent, pulls)
     if outside <= inside:
         return False
-    choose(model, state, descent, pulls, SHARE, SMOOTH_LIMIT * size, KINKED_LIMIT * size, change)
-    gain = (change * change).sum()
-    total = change.sum()
+    crowd = boldness * size
+    choose(model, state, descent, pulls, SHARE, SMOOTH_LIMIT * crowd, KINKED_LIMIT * crowd, change)
+    gain, total, own = 0.0, change.sum(), 0.0
+    for j in range(code.size):
+        gain += change[j] * change[j]
+        own += change[j] * change[j] * (model[0][j, j] + model[1][j])
     if model[7]:
         for j in range(code.size):
             change[j] -= total * code[j]
     apply_gram(model[0], model[1], change, image)
-    bend = curvature(model, state, change, image)
+    bend = max(curvature(model, state, change, image), DAMPING * own)
     if not bend > 0.0:
         return False
     step = gain / bend
@@ -147,8 +157,10 @@ def admit(model, state, descent, size, change, image, pulls):
 
 @njit(nogil=True, cache=True)
 def search(model, state, shift, descent, direction, change, image):
-    """Halve the step until the objective has decreased enough; False if it never does."""
+    """Halve the step until the objective has decreased enough; its length, 0 if it never does."""
     promise = (descent * direction).sum()
+    if not promise > 0.0:  # rounding in a nearly singular system
+        return 0.0
     stop = first_stop(model, state, direction)
     step = 1.0
     for _ in range(HALVINGS):
@@ -157,10 +169,10 @@ def search(model, state, shift, descent, direction, change, image):
             value = objective_change(model, state, shift, change, image)
             if value < -DECREASE * step * promise:
                 accept(model, state, change, image)
-                return True
+                return step
         # Stepping just short of a zero would leave a trace of an atom that wants to go.
         step = stop if 0.5 * step < stop < step else 0.5 * step
-    return False
+    return 0.0
 
 
 @njit(nogil=True, cache=True)
@@ -171,7 +183,8 @@ def solve_row(model, cross, state, tol, max_iter, scratch):
     refresh(model, cross, state, image)
     shift = multiplier(model, state)
     worst = steepest(model, state, shift, scales, descent)
-    size, before = 0, 0.0
+    size, before, damping, boldness = 0, 0.0, DAMPING, 1.0
+    iteration = -1
     for iteration in range(max_iter):
         if worst <= 1.0:
             refresh(model, cross, state, image)
@@ -179,7 +192,7 @@ def solve_row(model, cross, state, tol, max_iter, scratch):
             worst = steepest(model, state, shift, scales, descent)
             if worst <= 1.0:
                 return True, iteration
-        admitted = admit(model, state, descent, size, change, image, pulls)
+        admitted = admit(model, state, descent, size, boldness, change, image, pulls)
         if admitted:
             shift = multiplier(model, state)
             steepest(model, state, shift, scales, descent)
@@ -187,17 +200,22 @@ def solve_row(model, cross, state, tol, max_iter, scratch):
         fresh = admitted or present != size or worst > REUSE * before
         size, before = present, worst
         if fresh:
-            largest = newton_matrix(model, state, active, size, matrix)
-            cholesky(matrix, size, PIVOT * largest)
+            while not factor_hessian(model, state, active, size, damping, matrix):
+                damping *= 100.0
         newton_direction(model, active, size, descent, matrix, vectors, direction)
-        moved = search(model, state, shift, descent, direction, change, image)
-        if not (moved or admitted or not fresh):
-            return False, iteration + 1
-        if not moved:
-            before = 0.0  # a direction from an old factorisation failed: ask for a new one
+        step = search(model, state, shift, descent, direction, change, image)
+        # Short steps mean that atoms just admitted stand in each other's way.
+        boldness = min(2.0 * boldness, 1.0) if step > 0.1 else 0.25 * boldness
+        if step > 0.0:
+            damping = max(0.1 * damping, DAMPING)
+        else:
+            before = 0.0  # an old factorisation, or too little damping, spoilt the direction
+            damping *= 1e3 if fresh else 1.0
+        if damping > 1e3 or state[2].max() > UNBOUNDED:
+            break
         shift = multiplier(model, state)
         worst = steepest(model, state, shift, scales, descent)
-    return worst <= 1.0, max_iter
+    return worst <= 1.0, iteration + 1
 
 
 @njit(nogil=True, cache=True)

@@ -41,19 +41,21 @@ def factor_rows(matrix, size, done, first, last, floor):
             scale = above[i]
             for j in range(i, size):
                 row[j] -= scale * above[j]
-        pivot = max(row[i], floor) ** 0.5
+        if not row[i] >= floor:
+            return False
+        pivot = row[i] ** 0.5
         row[i] = pivot
         inverse = 1.0 / pivot
         for j in range(i + 1, size):
             row[j] *= inverse
+    return True
 
 
 @njit(nogil=True, cache=True)
 def cholesky(matrix, size, floor):
     r"""Overwrite the upper triangle of ``matrix[:size, :size]`` by U with :math:`U^\top U = M`.
 
-    A pivot below ``floor`` is lifted to it: a singular system then yields a long step in the
-    null direction, which the line search cuts, instead of a division by zero.
+    Returns False, with the work half done, at the first pivot that is below ``floor`` or NaN.
     """
     blocked = size - size % 4
     for first in range(0, blocked, 4):
@@ -61,8 +63,9 @@ def cholesky(matrix, size, floor):
             high = min(low + STRIP, size)
             for above in range(0, first, 4):
                 update_four(matrix, above, first, low, high)
-        factor_rows(matrix, size, first, first, first + 4, floor)
-    factor_rows(matrix, size, 0, blocked, size, floor)
+        if not factor_rows(matrix, size, first, first, first + 4, floor):
+            return False
+    return factor_rows(matrix, size, 0, blocked, size, floor)
 
 
 @njit(nogil=True, cache=True, fastmath=SUMS)

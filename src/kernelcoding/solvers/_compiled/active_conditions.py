@@ -1,0 +1,130 @@
+"""Optimality conditions of the lasso in Gram form: who violates them, and by how much."""
+
+import numpy as np
+
+from .active_members import ACTIVE, INACTIVE, allowance
+from .cholesky import copy, inner, subtract_rows
+
+EPS = 2.220446049250313e-16
+# Admit at most a fifth of the active set, and a few while it is small; none much weaker than the
+# strongest. One at a time is several times slower; many more collapse on ill-conditioned Grams.
+AT_LEAST, PART, WEAKEST = 4, 5, 0.3
+
+
+@inner
+def correlate(row, scratch, size):
+    """Compute ``correlation`` at the present coefficients; return the objective."""
+    correlation, index, value = scratch.correlation, scratch.index, scratch.value
+    copy(row.cross, correlation)
+    subtract_rows(correlation, row.gram, index, value, size)
+    objective = 0.0
+    for i in range(size):
+        atom = index[i]
+        correlation[atom] -= row.ridge[atom] * value[i]
+        objective -= 0.5 * value[i] * (row.cross[atom] + correlation[atom])
+        objective += row.l1[atom] * abs(value[i])
+    if row.sum_to_one:
+        multiplier = 0.0
+        for i in range(size):
+            atom = index[i]
+            multiplier += (correlation[atom] - row.l1[atom] * scratch.sign[i]) / size
+        for j in range(correlation.size):
+            correlation[j] -= multiplier
+    return objective
+
+
+@inner
+def rounding_level(row, scratch, size):
+    """Size of the rounding errors in ``correlation``."""
+    total = row.scale
+    for i in range(size):
+        atom = scratch.index[i]
+        total += abs(scratch.value[i]) * (row.gram[atom, atom] + row.ridge[atom])
+    return 16.0 * EPS * total
+
+
+@inner
+def active_within(row, scratch, size, part, floor):
+    """Whether the active atoms use no more than a part of the tolerance."""
+    good = True
+    for i in range(size):
+        atom = scratch.index[i]
+        violation = abs(scratch.correlation[atom] - row.l1[atom] * scratch.sign[i])
+        good = good and violation <= part * allowance(row, atom) + floor
+    return good
+
+
+@inner
+def largest_excess(correlation, bound, nonnegative, out):
+    """Write correlations in excess of a bound to ``out``; return the largest."""
+    largest = -np.inf
+    if nonnegative:
+        for j in range(out.size):
+            out[j] = correlation[j] - bound[j]
+            largest = out[j] if out[j] > largest else largest
+    else:
+        for j in range(out.size):
+            out[j] = abs(correlation[j]) - bound[j]
+            largest = out[j] if out[j] > largest else largest
+    return largest
+
+
+@inner
+def sift(heap, atoms, root, count):
+    """Restore the heap, weakest first, below ``root``."""
+    value, atom = heap[root], atoms[root]
+    child = 2 * root + 1
+    while child < count:
+        if child + 1 < count and heap[child + 1] < heap[child]:
+            child += 1
+        if value <= heap[child]:
+            break
+        heap[root], atoms[root] = heap[child], atoms[child]
+        root, child = child, 2 * child + 1
+    heap[root], atoms[root] = value, atom
+
+
+@inner
+def choose(row, scratch, size, floor):
+    """List the violators that shall enter; return how many."""
+    atoms, heap, strength = scratch.entering, scratch.entering_value, scratch.strength
+    strongest = largest_excess(scratch.correlation, scratch.bound, row.nonnegative, strength)
+    least = max(floor, WEAKEST * strongest)
+    limit = max(AT_LEAST, size // PART)
+    count = 0
+    for atom in range(strength.size):
+        if strength[atom] > least:
+            if count < limit:
+                atoms[count], heap[count] = atom, strength[atom]
+                count += 1
+                if count < limit:
+                    continue
+                for root in range(count // 2 - 1, -1, -1):
+                    sift(heap, atoms, root, count)
+            else:
+                atoms[0], heap[0] = atom, strength[atom]
+                sift(heap, atoms, 0, count)
+            least = heap[0]
+    for i in range(count):
+        heap[i] = 0.0  # from here on, the value an atom enters with
+    return count
+
+
+@inner
+def verdict(row, scratch, size, floor):
+    """Largest violation of the optimality conditions, and whether all are within tolerance."""
+    strength, state = scratch.strength, scratch.state
+    residual = largest_excess(scratch.correlation, row.l1, row.nonnegative, strength)
+    good = active_within(row, scratch, size, 1.0, floor)
+    # Of barred atoms no more is asked than the Gram matrix can tell.
+    vague = row.precision * row.scale
+    for atom in range(strength.size):
+        if strength[atom] > 0.0 and state[atom] != ACTIVE:
+            rounding = floor if state[atom] == INACTIVE else vague
+            good = good and strength[atom] <= allowance(row, atom) + rounding
+    residual = max(residual, 0.0)
+    for i in range(size):
+        atom = scratch.index[i]
+        violation = abs(scratch.correlation[atom] - row.l1[atom] * scratch.sign[i])
+        residual = violation if violation > residual else residual
+    return residual, good and np.isfinite(residual)
