@@ -27,6 +27,7 @@ from kernelcoding.kernels import Gaussian, Linear, MultipleKernel, Polynomial, V
 CODERS = [
     kc.KernelSparseCoder(),
     kc.KernelSparseCoder(kernel="linear"),
+    kc.KernelSparseCoder(kernel="chi2"),
     kc.KernelSparseCoder(positive=True),
     kc.KernelSparseCoder(sparse_output=True),
     kc.KernelSparseCoder(groups="y"),
@@ -37,6 +38,7 @@ CODERS = [
     kc.KernelBagOfWords(),
     kc.KernelBagOfWords(assignment="hard"),
     kc.KernelBagOfWords(n_neighbors=1, sparse_output=True),
+    kc.KernelLLC(),
     kc.KernelLLC(n_neighbors=1),
     kc.KernelLLC(n_neighbors=None),
     kc.KernelLCC(),

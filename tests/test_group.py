@@ -148,6 +148,22 @@ def test_optimal_on_ill_conditioned_gram(alpha, l1, constraints):
     assert_solved(problem, penalty, solve(problem, penalty, **constraints), constraints)
 
 
+@pytest.mark.parametrize("constraints", CONSTRAINTS, ids=str)
+@pytest.mark.parametrize("seed", range(8))
+def test_optimal_on_gram_of_low_rank(seed, constraints):
+    """A linear kernel with more atoms than dimensions, any scale, some weights zero."""
+    rng = np.random.default_rng(seed)
+    dim, n_atoms, scale = 1 + seed % 4, 40, 10.0 ** (seed - 3)
+    atoms, samples = rng.normal(size=(n_atoms, dim)), rng.normal(size=(3, dim))
+    cross, gram = scale * samples @ atoms.T, scale * atoms @ atoms.T
+    problem = CodingProblem(scale * (samples**2).sum(axis=1), cross, gram)
+    alpha = scale * 10.0 ** rng.uniform(-4, 0)
+    weights = alpha * rng.choice([0.0, 0.1, 1.0, 3.0], 12)
+    l1 = alpha * rng.choice([0.1, 1.0]) * rng.uniform(size=(3, n_atoms))
+    penalty = make_penalty(shuffled_labels(n_atoms, 12, seed), weights, l1=l1)
+    assert_solved(problem, penalty, solve(problem, penalty, **constraints), constraints, 1e-4)
+
+
 def test_groups_of_one_atom_are_the_lasso():
     problem = gaussian_problem()
     alpha = 0.02

@@ -112,6 +112,21 @@ def test_no_prior_on_a_singular_gram_is_the_shortest_projection(problem_name):
     assert np.ptp(problem.correlation(tied), axis=1).max() <= 1e-9
 
 
+def test_a_factor_that_only_rounding_made_regular_is_not_used(rng):
+    # Cholesky succeeds on some singular matrices, with pivots that are all rounding.
+    for _ in range(40):
+        problem = cases.linear_problem(rng, n_features=7, n_atoms=8)
+        for constraint in (Free(), SumToOne()):
+            codes = solve(problem, Formulation(NoPrior(), constraint)).codes
+            slopes = problem.correlation(codes)
+            if constraint.sum_to_one:
+                slopes = slopes - slopes.mean(axis=1, keepdims=True)
+            assert_allclose(slopes, 0.0, atol=1e-9)
+        shortest = problem.cross @ np.linalg.pinv(problem.gram, rcond=1e-10, hermitian=True)
+        free = solve(problem, Formulation(NoPrior(), Free())).codes
+        assert_allclose(free, shortest, atol=1e-6 * max(1.0, np.abs(shortest).max()))
+
+
 def test_a_dictionary_of_one_atom():
     problem = CodingProblem(np.ones(2), np.array([[0.5], [-0.2]]), np.array([[2.0]]))
     for prior in (NoPrior(), Ridge(), Locality()):

@@ -32,6 +32,10 @@ __all__ = [
 ]
 
 
+# An atom priced beyond exp(100) is out of reach; a larger number would only spoil the arithmetic.
+LARGEST_EXPONENT = 100.0
+
+
 @runtime_checkable
 class CustomPrior(Protocol):
     """What a user's own convex prior must offer; codes are rows."""
@@ -249,8 +253,9 @@ class Locality(Prior):
         distances = np.sqrt(problem.squared_distances())
         largest = distances.max(axis=1, keepdims=True)
         relative = distances / np.where(largest > 0, largest, 1.0)
+        exponent = np.minimum(2.0 * self.sigma * relative, LARGEST_EXPONENT)
         # alpha * r = alpha * e^2 y^2 = 1/2 (2 alpha e^2) y^2: the ridge carries the factor two.
-        return Penalty(_constant(0, problem.n_atoms), 2.0 * np.exp(2.0 * self.sigma * relative))
+        return Penalty(_constant(0, problem.n_atoms), 2.0 * np.exp(exponent))
 
 
 class LocalCoordinate(Prior):

@@ -21,13 +21,13 @@ def soft_weights(cross, offsets, factor, codes):
         own = offsets[i % offsets.shape[0]]
         best = -np.inf
         for j in range(n_atoms):
-            score = factor * (cross[i, j] - own[j])
+            score = cross[i, j] - own[j]
             best = score if score > best else best
         total = 0.0
         for start in range(0, n_atoms, CHUNK):
             count = min(CHUNK, n_atoms - start)
             for j in range(count):
-                values[j] = factor * (cross[i, start + j] - own[start + j]) - best
+                values[j] = factor * ((cross[i, start + j] - own[start + j]) - best)
             exponentials(values, count, scratch)
             for j in range(count):
                 total += values[j]

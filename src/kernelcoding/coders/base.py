@@ -318,6 +318,7 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         except (TypeError, ValueError):  # reported by fit
             return tags
         tags.input_tags.pairwise = kernel.uses_index
+        tags.input_tags.positive_only = kernel.wants_nonnegative
         tags.input_tags.three_d_array = kernel.input_ndim == 3
         tags.input_tags.two_d_array = kernel.input_ndim != 3
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

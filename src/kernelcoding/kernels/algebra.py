@@ -61,6 +61,11 @@ class Composite(Kernel):
         return found.pop() if found else None
 
     @property
+    def wants_nonnegative(self) -> bool:
+        """Whether some member refuses negative entries."""
+        return any(child.wants_nonnegative for child in self.children)
+
+    @property
     def uses_index(self) -> bool:
         """Whether some member takes rows of a given matrix."""
         return any(child.uses_index for child in self.children)

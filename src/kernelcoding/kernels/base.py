@@ -64,6 +64,11 @@ class Kernel(Component):
         return False
 
     @property
+    def wants_nonnegative(self) -> bool:
+        """Whether samples with negative entries are refused."""
+        return False
+
+    @property
     def uses_index(self) -> bool:
         """Whether samples are rows of a given matrix, so that atoms are known by their index."""
         return False

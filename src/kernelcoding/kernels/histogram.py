@@ -20,13 +20,15 @@ __all__ = ["ChiSquared", "HistogramIntersection"]
 class _Histograms(Kernel):
     """Samples are histograms; a prepared stack is a tuple with the checked array."""
 
+    wants_nonnegative = True
+
     def check(self, X: Any) -> NDArray:
         """Return X as finite floats of shape (n, d), none negative."""
         name = type(self).__name__
         values = check_stack(X, 2, "(n, d)", name)
         if values.size and values.min() < 0:
             raise ValueError(
-                f"{name} expected histograms without negative entries, got a minimum of "
+                f"Negative values in data: {name} expected histograms without negative entries, got a minimum of "
                 f"{values.min():.3g}; shift the features or use a kernel of vectors."
             )
         return values

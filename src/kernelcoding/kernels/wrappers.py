@@ -39,6 +39,11 @@ class Wrapper(Kernel):
         return self.child.is_positive_definite
 
     @property
+    def wants_nonnegative(self) -> bool:
+        """Whether the wrapped kernel refuses negative entries."""
+        return self.child.wants_nonnegative
+
+    @property
     def uses_index(self) -> bool:
         """Whether the wrapped kernel takes rows of a given matrix."""
         return self.child.uses_index

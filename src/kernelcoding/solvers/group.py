@@ -72,7 +72,8 @@ def solve(
         part = layout.penalty.take(rows)
         codes = _feasible_start(layout, part, cross, start, rows, nonnegative, sum_to_one)
         arrays = (layout.gram, cross, part.l1, part.ridge, *layout.groups)
-        done, steps = solve_rows(*arrays, nonnegative, sum_to_one, tol, max_iter, codes)
+        flags = (bool(nonnegative), bool(sum_to_one), float(tol), int(max_iter))
+        done, steps = solve_rows(*arrays, *flags, codes)
         unsorted = np.empty(codes.shape, _precision(problem))
         unsorted[:, layout.order] = codes
         return sparse.csr_array(unsorted) if sparse_output else unsorted, done, steps
@@ -98,7 +99,8 @@ def _sort_by_group(problem: CodingProblem, penalty: Penalty) -> _Layout:
         groups = Groups(np.arange(problem.n_atoms), np.zeros(problem.n_atoms))
     labels = np.asarray(groups.labels, np.int64)
     order = np.argsort(labels, kind="stable")
-    weights = np.ascontiguousarray(groups.weights, np.float64)
+    # A copy, like the fancy indices below: read-only arrays would be compiled for once more.
+    weights = np.array(groups.weights, np.float64, order="C")
     starts = np.searchsorted(labels[order], np.arange(weights.size + 1))
     return _Layout(
         order,

@@ -1,8 +1,8 @@
-"""Group and sparse-group coding, one row at a time: Newton's method on the atoms present.
+r"""Group and sparse-group coding, one row at a time: Newton's method on the atoms present.
 
 Where groups are not zero and signs are kept, the objective is smooth with Hessian
 
-.. math:: K_{AA} + Q_A + \\sum_g w_g \\bigl(I / \\|y_g\\| - y_g y_g^\\top / \\|y_g\\|^3\\bigr).
+.. math:: K_{AA} + Q_A + \sum_g w_g \bigl(I / \|y_g\| - y_g y_g^\top / \|y_g\|^3\bigr).
 
 Each iteration (a) admits the zero atoms and groups that pull hardest, by an exact line search
 along their steepest descent, and (b) takes one Newton step on all atoms present, cut where signs
@@ -36,6 +36,7 @@ KINKED_LIMIT = 0.2  # other atoms up to this one
 REUSE = 0.25  # keep a factorisation while steps with it shrink the violation at least so much
 DECREASE = 1e-4  # a step must bring this share of the decrease that its slope promises
 HALVINGS = 60
+MOST_DAMPING = 1e3  # beyond it a step is too short to change anything
 UNBOUNDED = 1e15  # a norm that only an indefinite Gram matrix without penalty can reach
 DAMPING = 1e-10  # added to Newton systems, relative to the largest diagonal entry of K + Q
 
@@ -99,6 +100,7 @@ def factor_hessian(model, state, active, size, damping, matrix):
                 if group_of[active[b]] != g:
                     break
                 target[b] -= scale * (code[active[b]] / norms[g])
+    largest = largest if largest > 0.0 else 1.0
     for a in range(size):
         matrix[a, a] += damping * largest
     return cholesky(matrix, size, 0.1 * damping * largest)
@@ -126,11 +128,12 @@ def newton_direction(model, active, size, descent, factor, vectors, direction):
 def admit(model, state, descent, size, boldness, change, image, pulls):
     """Bring in the zero atoms that pull hardest, by the best step along their descent.
 
-    Nothing is admitted while the atoms present are further from their optimum than the others.
+    Nothing is admitted while the atoms present are further from their optimum than the others;
+    ``boldness`` below one asks them to be nearer, and admits fewer.
     """
     code = state[0]
     outside, inside = rank_pulls(model, state, descent, pulls)
-    if outside <= inside:
+    if boldness * boldness * outside <= inside:
         return False
     crowd = boldness * size
     choose(model, state, descent, pulls, SHARE, SMOOTH_LIMIT * crowd, KINKED_LIMIT * crowd, change)
@@ -176,32 +179,37 @@ def search(model, state, shift, descent, direction, change, image):
 
 
 @njit(nogil=True, cache=True)
+def measure(model, state, scales, descent):
+    """Multiplier and largest relative violation; fills ``descent``."""
+    shift = multiplier(model, state)
+    return shift, steepest(model, state, shift, scales, descent)
+
+
+@njit(nogil=True, cache=True)
 def solve_row(model, cross, state, tol, max_iter, scratch):
     """Solve one row from the code in ``state``; returns whether it converged, and iterations."""
     matrix, scales, active, descent, direction, change, image, pulls, vectors = scratch
     violation_scales(model, cross, tol, scales)
     refresh(model, cross, state, image)
-    shift = multiplier(model, state)
-    worst = steepest(model, state, shift, scales, descent)
+    shift, worst = measure(model, state, scales, descent)
     size, before, damping, boldness = 0, 0.0, DAMPING, 1.0
     iteration = -1
     for iteration in range(max_iter):
         if worst <= 1.0:
             refresh(model, cross, state, image)
-            shift = multiplier(model, state)
-            worst = steepest(model, state, shift, scales, descent)
+            shift, worst = measure(model, state, scales, descent)
             if worst <= 1.0:
                 return True, iteration
         admitted = admit(model, state, descent, size, boldness, change, image, pulls)
         if admitted:
-            shift = multiplier(model, state)
-            steepest(model, state, shift, scales, descent)
+            shift, worst = measure(model, state, scales, descent)
         present = active_atoms(model, state, active)
         fresh = admitted or present != size or worst > REUSE * before
         size, before = present, worst
-        if fresh:
-            while not factor_hessian(model, state, active, size, damping, matrix):
-                damping *= 100.0
+        while fresh and damping < MOST_DAMPING:
+            if factor_hessian(model, state, active, size, damping, matrix):
+                break
+            damping *= 100.0
         newton_direction(model, active, size, descent, matrix, vectors, direction)
         step = search(model, state, shift, descent, direction, change, image)
         # Short steps mean that atoms just admitted stand in each other's way.
@@ -211,10 +219,9 @@ def solve_row(model, cross, state, tol, max_iter, scratch):
         else:
             before = 0.0  # an old factorisation, or too little damping, spoilt the direction
             damping *= 1e3 if fresh else 1.0
-        if damping > 1e3 or state[2].max() > UNBOUNDED:
+        if damping > MOST_DAMPING or state[2].max() > UNBOUNDED:
             break
-        shift = multiplier(model, state)
-        worst = steepest(model, state, shift, scales, descent)
+        shift, worst = measure(model, state, scales, descent)
     return worst <= 1.0, iteration + 1
 
 
