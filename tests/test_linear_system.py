@@ -11,7 +11,7 @@ from kernelcoding.formulation import Formulation
 from kernelcoding.priors import Locality, NoPrior, Ridge
 from kernelcoding.problem import CodingProblem
 from kernelcoding.solvers.choose import Options, solve
-from reference import cases
+from reference import cases, convex
 
 
 def bordered(gram, ridge, cross):
@@ -112,19 +112,41 @@ def test_no_prior_on_a_singular_gram_is_the_shortest_projection(problem_name):
     assert np.ptp(problem.correlation(tied), axis=1).max() <= 1e-9
 
 
-def test_a_factor_that_only_rounding_made_regular_is_not_used(rng):
+def test_singular_grams_of_many_draws(rng):
     # Cholesky succeeds on some singular matrices, with pivots that are all rounding.
     for _ in range(40):
         problem = cases.linear_problem(rng, n_features=7, n_atoms=8)
-        for constraint in (Free(), SumToOne()):
-            codes = solve(problem, Formulation(NoPrior(), constraint)).codes
-            slopes = problem.correlation(codes)
-            if constraint.sum_to_one:
-                slopes = slopes - slopes.mean(axis=1, keepdims=True)
-            assert_allclose(slopes, 0.0, atol=1e-9)
         shortest = problem.cross @ np.linalg.pinv(problem.gram, rcond=1e-10, hermitian=True)
         free = solve(problem, Formulation(NoPrior(), Free())).codes
         assert_allclose(free, shortest, atol=1e-6 * max(1.0, np.abs(shortest).max()))
+        for prior in (NoPrior(), Locality()):
+            free = solve(problem, Formulation(prior, Free(), 0.0)).codes
+            assert_allclose(problem.correlation(free), 0.0, atol=1e-9)
+            tied = solve(problem, Formulation(prior, SumToOne(), 0.0)).codes
+            assert_allclose(np.ptp(problem.correlation(tied), axis=1), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 1e-3, 1.0])
+@pytest.mark.parametrize("gamma", [3.0, 0.1])
+def test_exact_llc_with_many_atoms_is_the_same_system(alpha, gamma, rng):
+    problem = cases.gaussian_problem(rng, gamma, n_features=3, n_samples=6, n_atoms=150)
+    formulation = Formulation(Locality(2.0), SumToOne(), alpha)
+    result = solve(problem, formulation)
+    assert_allclose(result.codes.sum(axis=1), 1.0, atol=1e-10)
+    far = distances(problem)
+    for row, code in enumerate(result.codes):
+        ridge = 2 * alpha * np.exp(2.0 * far[row] / far[row].max()) ** 2
+        expected = bordered(problem.gram, ridge, problem.cross[row])
+        values = [
+            convex.objective(problem, row, tried, 0.5 * np.sum(ridge * tried**2))
+            for tried in (code, expected)
+        ]
+        assert_allclose(values[0], values[1], rtol=1e-8, atol=1e-10)
+        # Strong convexity: codes differ by the root of that, over the ridge.
+        assert_allclose(code, expected, atol=1e-4)
+    alone = solve(problem.take(slice(2, 3)), formulation).codes
+    assert_allclose(alone[0], result.codes[2], atol=1e-9)
+    assert np.all(result.gap <= 1e-6)
 
 
 def test_a_dictionary_of_one_atom():

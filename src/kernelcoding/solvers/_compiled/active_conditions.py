@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .active_members import ACTIVE, INACTIVE, allowance
+from .active_members import ACTIVE, BARRED, allowance
 from .cholesky import copy, inner, subtract_rows
 
 EPS = 2.220446049250313e-16
@@ -111,16 +111,16 @@ def choose(row, scratch, size, floor):
 
 
 @inner
-def verdict(row, scratch, size, floor):
+def verdict(row, scratch, size, floor, stalled):
     """Largest violation of the optimality conditions, and whether all are within tolerance."""
     strength, state = scratch.strength, scratch.state
     residual = largest_excess(scratch.correlation, row.l1, row.nonnegative, strength)
-    good = active_within(row, scratch, size, 1.0, floor)
-    # Of barred atoms no more is asked than the Gram matrix can tell.
-    vague = row.precision * row.scale
+    # Where rounding errors had the last word, no more is asked than the Gram matrix can tell.
+    vague = row.precision * floor / (16.0 * EPS)
+    good = active_within(row, scratch, size, 1.0, vague if stalled else floor)
     for atom in range(strength.size):
         if strength[atom] > 0.0 and state[atom] != ACTIVE:
-            rounding = floor if state[atom] == INACTIVE else vague
+            rounding = vague if stalled or state[atom] == BARRED else floor
             good = good and strength[atom] <= allowance(row, atom) + rounding
     residual = max(residual, 0.0)
     for i in range(size):

@@ -130,18 +130,18 @@ def make_way(row, scratch, factor, size):
         return size
     for i in range(size):
         scratch.value[i] += reach * direction[i]
-    scratch.entering_value[0] = reach * heading
+    scratch.entering_value[0] += reach * heading
     return drop(row, scratch, factor, size, who)
 
 
 @inner
 def welcome(row, scratch, factor, size, count):
     """Let the entering atoms in; trade or bar the first of them if all depend on active ones."""
-    for attempt in range(2):
+    while True:
         grown = admit(row, scratch, factor, size, count)
         if grown > size or count == 0:
             return grown
-        kept = size if attempt == 1 else make_way(row, scratch, factor, size)
+        kept = make_way(row, scratch, factor, size)
         if kept == size:
             break
         size, count = kept, min(count, 1)
@@ -212,7 +212,7 @@ def solve_row(row, scratch, factor, atoms, values, max_iter):
         best = min(best, objective)
         if count == 0 or iterations >= max_iter or stalled > PATIENCE:
             break
-    residual, converged = verdict(row, scratch, size, floor)
+    residual, converged = verdict(row, scratch, size, floor, stalled > PATIENCE)
     return factor, size, residual, iterations, converged
 
 
@@ -236,7 +236,7 @@ def prepare(cross, shift, line):
     for j in range(line.size):
         line[j] = cross[j]
         scale = abs(line[j]) if abs(line[j]) > scale else scale
-    return scale
+    return scale if scale > 0.0 else 1.0
 
 
 @inner
@@ -287,10 +287,14 @@ def solve_rows(
             gram, line, l1[i % l1.shape[0]], ridge[i % ridge.shape[0]], nonnegative, sum_to_one,
             shift, precision, scale, tol,
         )  # fmt: skip
-        given = slice(starts[i], starts[i + 1])
-        factor, size, residual[i], iterations[i], converged[i] = solve_row(
-            row, scratch, factor, start_atoms[given], start_values[given], max_iter
-        )
+        first, last = starts[i], starts[i + 1]
+        while True:
+            factor, size, residual[i], iterations[i], converged[i] = solve_row(
+                row, scratch, factor, start_atoms[first:last], start_values[first:last], max_iter
+            )
+            if converged[i] or first == last:
+                break
+            last = first  # A start that leads astray is not worth keeping.
         end = indptr[i] + size
         indptr[i + 1] = end
         if end > atoms.size:
