@@ -18,7 +18,9 @@ def main():
         rows = []
         for row in importlib.import_module(f"benchmarks.{name}").run(arguments.quick):
             rows.append(row)
-            print(f"  {row.case} vs {row.peer} ({row.threads} threads): {row.ratio:.2f}", flush=True)
+            print(
+                f"  {row.case} vs {row.peer} ({row.threads} threads): {row.ratio:.2f}", flush=True
+            )
         show(name, rows)
         save(name, rows)
         plot(name, rows)

@@ -1,5 +1,6 @@
 """Locality-constrained coding: approximate LLC against the kernel matrix alone, exact LLC against
-one factorisation a sample."""
+one factorisation a sample.
+"""
 
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
@@ -60,7 +61,9 @@ def exact(repeats):
             "largest gap": float(coder.certify(queries, codes).max()),
             "largest difference": float(np.abs(codes - other).max()),
         }
-        yield Row("local_coding", f"exact LLC, {name}", "one factor a sample", 2, mine, theirs, facts)
+        yield Row(
+            "local_coding", f"exact LLC, {name}", "one factor a sample", 2, mine, theirs, facts
+        )
 
 
 def problems():

@@ -106,9 +106,7 @@ def warm_start(case, problem, alpha):
     before = ours(problem, alpha, 1)
     mix = np.eye(problem.n_atoms)
     mix += 1e-3 * rng.normal(size=mix.shape) / np.sqrt(problem.n_atoms)
-    moved = type(problem)(
-        problem.self_similarity, problem.cross @ mix, mix.T @ problem.gram @ mix
-    )
+    moved = type(problem)(problem.self_similarity, problem.cross @ mix, mix.T @ problem.gram @ mix)
     (warm, cold), (codes, _) = race(
         lambda: ours(moved, alpha, 1, start=before), lambda: ours(moved, alpha, 1), repeats=3
     )

@@ -69,7 +69,9 @@ def groups(name, problem, labels, alpha, repeats):
         )
     value = objective(problem, formulation, codes)
     facts = {"objective difference": value - objective(problem, formulation, other.T)}
-    return Row("structured", f"group, {name}, alpha {alpha}", "spams.fistaFlat", 1, mine, theirs, facts)
+    return Row(
+        "structured", f"group, {name}, alpha {alpha}", "spams.fistaFlat", 1, mine, theirs, facts
+    )
 
 
 def simplex(name, problem, repeats):
@@ -88,7 +90,7 @@ def simplex(name, problem, repeats):
 
 
 def local_coordinates(name, atoms, queries, alpha=0.1):
-    """mlpack codes in input space and without the sum constraint: linear kernel, same prior."""
+    """Mlpack codes in input space and without the sum constraint: linear kernel, same prior."""
     settings = {"atoms": len(atoms), "lambda_": 2 * alpha, "max_iterations": 1}
     trained = mlpack.local_coordinate_coding(
         training=np.vstack([atoms, queries[:1]]), initial_dictionary=atoms, **settings

@@ -24,7 +24,7 @@ def smallest(scores: NDArray, n_smallest: int) -> NDArray:
     """
     from ._compiled.selection import fill_smallest
 
-    scores = np.ascontiguousarray(scores, np.result_type(scores, np.float32))
+    scores = np.require(scores, np.result_type(scores, np.float32), ["C_CONTIGUOUS", "WRITEABLE"])
     n_rows, n_columns = scores.shape
     indices = np.empty((n_rows, min(n_smallest, n_columns)), np.intp)
     if indices.shape[1] <= MANY:

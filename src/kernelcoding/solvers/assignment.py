@@ -10,7 +10,7 @@ from ..certificates import single_atom_objectives
 from ..dictionary import Neighbours
 from ..formulation import Formulation
 from ..problem import Codes, CodingProblem
-from .layout import scatter
+from .layout import plain, scatter
 
 
 def one_atom(problem: CodingProblem, formulation: Formulation, sparse_output: bool) -> Codes:
@@ -43,9 +43,9 @@ def soft_weights(cross: NDArray, atom_norms: NDArray, sigma: float) -> NDArray:
     """
     from .._compiled.softmax import soft_weights as fill
 
-    offsets = np.ascontiguousarray(np.atleast_2d(0.5 * atom_norms))
+    offsets = plain(np.atleast_2d(0.5 * atom_norms))
     weights = np.empty_like(cross)
-    fill(np.ascontiguousarray(cross), offsets, 2.0 * float(sigma), weights)
+    fill(plain(cross), offsets, 2.0 * float(sigma), weights)
     return weights
 
 

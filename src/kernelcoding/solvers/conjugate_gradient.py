@@ -1,9 +1,9 @@
 r"""Many systems that differ in their diagonal only: exact LLC without a factor for each sample.
 
 Exact LLC asks each sample for :math:`(C_i + Q_i)\,w = \mathbf 1`, with
-:math:`C_i = K - k_i\mathbf 1^\top - \mathbf 1 k_i^\top + k(x_i, x_i)\mathbf 1\mathbf 1^\top` and a diagonal
-:math:`Q_i` of its own. A factor would cost :math:`N^3/3` a sample. Conjugate gradients on all samples
-at once cost one matrix product an iteration, and the shared preconditioner
+:math:`C_i = K - k_i\mathbf 1^\top - \mathbf 1 k_i^\top + k(x_i, x_i)\mathbf 1\mathbf 1^\top` and
+a diagonal :math:`Q_i` of its own. A factor would cost :math:`N^3/3` a sample. Conjugate gradients
+on all samples at once cost one matrix product an iteration, and the shared preconditioner
 :math:`(K + \bar q_i I)^{-1}`, applied through one eigendecomposition of K, bounds the condition
 number by :math:`\max Q_i / \min Q_i`, whatever that of K: some twenty iterations.
 """
@@ -20,9 +20,7 @@ from ..problem import CodingProblem
 TOLERANCE = 1e-11
 
 
-def solve_affine(
-    problem: CodingProblem, ridge: NDArray, max_iter: int
-) -> tuple[NDArray, NDArray]:
+def solve_affine(problem: CodingProblem, ridge: NDArray, max_iter: int) -> tuple[NDArray, NDArray]:
     r"""Codes that minimise :math:`\tfrac12\|\phi - \Phi y\|^2 + \tfrac12 y^\top Q y`, sum one.
 
     Parameters
@@ -68,9 +66,7 @@ def solve_affine(
     return weights / weights.sum(axis=1, keepdims=True), converged
 
 
-def _apply(
-    problem: CodingProblem, ridge: NDArray, points: NDArray, rows: NDArray
-) -> NDArray:
+def _apply(problem: CodingProblem, ridge: NDArray, points: NDArray, rows: NDArray) -> NDArray:
     """Each row times its own ``C_i + Q_i``."""
     cross, own = problem.cross[rows], problem.self_similarity[rows]
     totals = points.sum(axis=1)

@@ -1,4 +1,4 @@
-"""Few numbers a row, placed in a wide array."""
+"""How arrays go into compiled code and come out of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..problem import Codes
+
+
+def plain(array: NDArray, dtype: type | np.dtype | None = None) -> NDArray:
+    """The array, row by row in memory and writable, so that one compiled version serves all.
+
+    Memory-mapped arguments, as joblib hands them to its workers, are read-only: compiled code
+    would take them for another type and be compiled again.
+    """
+    return np.require(array, dtype, requirements=["C_CONTIGUOUS", "WRITEABLE"])
 
 
 def scatter(values: NDArray, indices: NDArray, n_atoms: int, sparse_output: bool) -> Codes:

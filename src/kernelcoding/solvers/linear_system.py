@@ -1,8 +1,8 @@
 r"""Quadratic priors without signs: linear systems.
 
 Stationarity of :math:`\tfrac12 y^\top H y - k^\top y` is :math:`Hy = k`. With
-:math:`\mathbf 1^\top y = 1`, start from equal weights and move along directions of zero sum, where H
-acts as the Gram matrix of the centred atoms.
+:math:`\mathbf 1^\top y = 1`, start from equal weights and move along directions of zero sum,
+where H acts as the Gram matrix of the centred atoms.
 
 A ridge shared by all samples costs one eigendecomposition a dictionary. A ridge of its own for
 each sample (locality) goes to conjugate gradients on all samples at once, and to one

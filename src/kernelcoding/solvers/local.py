@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problem import Codes
-from .layout import scatter
+from .layout import plain, scatter
 from .parallel import map_rows
 
 
@@ -59,10 +59,10 @@ def solve(
     from ._compiled.local import affine_codes
 
     dtype = np.result_type(cross_at_neighbours, gram, np.float32)
-    self_similarity = np.ascontiguousarray(self_similarity, dtype)
-    neighbours = np.ascontiguousarray(neighbours, np.intp)
-    cross = np.ascontiguousarray(cross_at_neighbours, dtype)
-    gram = np.ascontiguousarray(gram, dtype)
+    self_similarity = plain(self_similarity, dtype)
+    neighbours = plain(neighbours, np.intp)
+    cross = plain(cross_at_neighbours, dtype)
+    gram = plain(gram, dtype)
     eps, ridge = float(np.finfo(dtype).eps), float(regularization)
     weights = np.empty(neighbours.shape, dtype)
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..problem import Codes, CodingProblem
+from .layout import plain
 from .parallel import map_rows
 
 SELECTIONS = ("omp", "ols")  # position = number of the rule in the compiled code
@@ -65,9 +66,9 @@ def solve(
     from ._compiled.pursuit import pursue
 
     dtype = np.result_type(problem.cross, problem.gram, np.float32)
-    self_similarity = np.ascontiguousarray(problem.self_similarity, dtype)
-    cross = np.ascontiguousarray(problem.cross, dtype)
-    gram = np.ascontiguousarray(problem.gram, dtype)
+    self_similarity = plain(problem.self_similarity, dtype)
+    cross = plain(problem.cross, dtype)
+    gram = plain(problem.gram, dtype)
     norms = np.sqrt(np.maximum(np.diag(gram), 0.0))
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     rule, eps = SELECTIONS.index(selection), float(np.finfo(dtype).eps)
