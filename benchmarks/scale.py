@@ -22,7 +22,7 @@ Q = centres[rng.integers(50, size=n_queries)] + 0.5 * rng.normal(size=(n_queries
 D = centres[rng.integers(50, size=1000)] + 0.5 * rng.normal(size=(1000, 64))
 kernel = Gaussian(gamma=1 / 64)
 coder = {
-    "sparse coding": kc.KernelSparseCoder(kernel, D, alpha=0.05, sparse_output=True, n_jobs=threads),
+    "sparse coding": kc.KernelSparseCoder(kernel, D, 0.05, sparse_output=True, n_jobs=threads),
     "LLC": kc.KernelLLC(kernel, D, sparse_output=True, n_jobs=threads),
     "OMP": kc.KernelMatchingPursuit(kernel, D, sparse_output=True, n_jobs=threads),
 }[coder_name].fit(D)

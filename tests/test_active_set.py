@@ -26,14 +26,20 @@ def gaussian(points, others, gamma):
 
 
 def gaussian_problem(rng, n_samples=12, n_atoms=30, n_features=4, gamma=0.3):
-    atoms, samples = rng.normal(size=(n_atoms, n_features)), rng.normal(size=(n_samples, n_features))
+    atoms, samples = (
+        rng.normal(size=(n_atoms, n_features)),
+        rng.normal(size=(n_samples, n_features)),
+    )
     return CodingProblem(
         np.ones(n_samples), gaussian(samples, atoms, gamma), gaussian(atoms, atoms, gamma)
     )
 
 
 def linear_problem(rng, n_samples=10, n_atoms=40, n_features=6):
-    atoms, samples = rng.normal(size=(n_atoms, n_features)), rng.normal(size=(n_samples, n_features))
+    atoms, samples = (
+        rng.normal(size=(n_atoms, n_features)),
+        rng.normal(size=(n_samples, n_features)),
+    )
     return CodingProblem((samples**2).sum(1), samples @ atoms.T, atoms @ atoms.T)
 
 
@@ -60,7 +66,9 @@ def violation(problem, penalty, codes, nonnegative, sum_to_one):
     worst = []
     for i, code in enumerate(codes):
         l1 = penalty.l1[i % len(penalty.l1)]
-        slope = problem.cross[i] - problem.gram @ code - penalty.ridge[i % len(penalty.ridge)] * code
+        slope = (
+            problem.cross[i] - problem.gram @ code - penalty.ridge[i % len(penalty.ridge)] * code
+        )
         used = code != 0
         if sum_to_one:
             slope = slope - np.mean((slope - l1 * np.sign(code))[used])
@@ -207,6 +215,55 @@ def test_more_atoms_than_features_without_penalty(rng):
     assert_allclose(codes.sum(axis=1), 1.0)
 
 
+def test_parallel_atoms_beside_a_coefficient_that_is_all_rounding():
+    # (3, 0) must replace (2, 0); the coefficient of (-2, 1) is zero but for rounding errors, and
+    # dropping that atom instead makes no room.
+    atoms = np.array([[-2.0, 1.0], [2.0, 0.0], [2.0, 0.0], [3.0, 0.0], [-1.0, 1.0]])
+    sample = np.array([[2.0, 0.0]])
+    problem = CodingProblem((sample**2).sum(1), sample @ atoms.T, atoms @ atoms.T)
+    for alpha in (0.118, 0.12, 0.123):
+        penalty = uniform(problem, alpha)
+        codes = run(problem, penalty)
+        assert violation(problem, penalty, codes, False, False).max() < 1e-12
+
+
+def random_problem(rng):
+    """Few features, ties, duplicates, queries that are atoms, zero weights, tiny widths."""
+    n_atoms, n_features = rng.integers(1, 50), rng.integers(1, 8)
+    atoms, samples = rng.normal(size=(n_atoms, n_features)), rng.normal(size=(3, n_features))
+    if rng.random() < 0.3:
+        atoms, samples = np.round(atoms), np.round(samples)
+    if rng.random() < 0.3:
+        atoms = atoms[rng.integers(0, n_atoms, n_atoms)]
+    samples[0] = atoms[0]
+    if rng.random() < 0.5:
+        width = 10.0 ** rng.uniform(-3, 1)
+        gram, cross = gaussian(atoms, atoms, width), gaussian(samples, atoms, width)
+        problem = CodingProblem(np.ones(3), cross, gram)
+    else:
+        problem = CodingProblem((samples**2).sum(1), samples @ atoms.T, atoms @ atoms.T)
+    alpha = 10.0 ** rng.uniform(-5, 0)
+    weights = [
+        np.full((1, n_atoms), alpha),
+        alpha * problem.squared_distances(),
+        alpha * (rng.random((3, n_atoms)) < 0.7),
+    ]
+    ridge = 10.0 ** rng.uniform(-6, 0) * rng.random((1, n_atoms)) * (rng.random() < 0.5)
+    return problem, Penalty(weights[rng.integers(3)], ridge)
+
+
+@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
+def test_random_degenerate_problems(nonnegative, sum_to_one):
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        problem, penalty = random_problem(rng)
+        start = rng.normal(size=problem.cross.shape) if seed % 3 == 0 else None
+        codes = run(problem, penalty, nonnegative, sum_to_one, start=start)
+        scale = max(penalty.l1.max(), np.abs(problem.cross).max(), np.diag(problem.gram).mean())
+        allowed = 1.001e-6 * scale * max(1.0, np.abs(codes).sum(axis=1).max())
+        assert violation(problem, penalty, codes, nonnegative, sum_to_one).max() < allowed, seed
+
+
 @pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
 def test_query_equal_to_an_atom_under_local_weights(rng, nonnegative, sum_to_one):
     atoms = rng.normal(size=(20, 3))
@@ -226,10 +283,13 @@ def test_degenerate_problems(nonnegative, sum_to_one):
     for gram in (np.eye(4), np.zeros((4, 4)), np.ones((4, 4)), np.diag([1.0, 0.0, 2.0, 0.0])):
         blank = CodingProblem(np.zeros(2), np.zeros((2, 4)), gram)
         for l1 in (0.0, 0.3):
-            codes = run(blank, uniform(blank, l1), nonnegative, sum_to_one)
-            assert violation(blank, uniform(blank, l1), codes, nonnegative, sum_to_one).max() < 1e-12
+            penalty = uniform(blank, l1)
+            codes = run(blank, penalty, nonnegative, sum_to_one)
+            assert violation(blank, penalty, codes, nonnegative, sum_to_one).max() < 1e-12
             if not sum_to_one:
                 assert_array_equal(codes, 0.0)
+                codes = run(blank, penalty, nonnegative, start=np.ones((2, 4)))
+                assert_allclose(codes, 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
@@ -271,8 +331,9 @@ def test_single_precision(rng, nonnegative, sum_to_one):
 @pytest.mark.parametrize("width", [0.3, 1e-3])
 def test_single_precision_is_optimal_where_the_gram_is_rounded(rng, width):
     problem = gaussian_problem(rng, n_atoms=60, gamma=width).astype(np.float32)
-    codes = run(problem, uniform(problem, 1e-3))
-    assert violation(problem.astype(np.float64), uniform(problem, 1e-3), codes, False, False).max() < 1e-5
+    penalty = uniform(problem, 1e-3)
+    codes = run(problem, penalty)
+    assert violation(problem.astype(np.float64), penalty, codes, False, False).max() < 1e-5
 
 
 def test_sparse_output_equals_dense(rng):
@@ -294,6 +355,30 @@ def test_giving_up_is_reported(rng):
     assert n_iter.max() <= 4
 
 
+@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
+def test_nan_is_not_called_converged(rng, nonnegative, sum_to_one):
+    problem = gaussian_problem(rng)
+    problem.cross[3, 5] = np.nan
+    _, converged, _ = solve(
+        problem, uniform(problem, 0.01), nonnegative=nonnegative, sum_to_one=sum_to_one
+    )
+    assert_array_equal(converged, np.arange(problem.n_samples) != 3)
+
+
+@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
+def test_an_infinite_weight_forbids_an_atom(rng, nonnegative, sum_to_one):
+    problem = gaussian_problem(rng)
+    forbidden = np.where(np.arange(problem.n_atoms) % 2, np.inf, 0.01)[None]
+    penalty = Penalty(forbidden, np.zeros_like(forbidden))
+    codes = run(problem, penalty, nonnegative, sum_to_one, start=np.ones(problem.cross.shape))
+    fewer = CodingProblem(
+        problem.self_similarity, problem.cross[:, ::2], problem.gram[::2, ::2].copy()
+    )
+    expected = run(fewer, uniform(fewer, 0.01), nonnegative, sum_to_one)
+    assert_array_equal(codes[:, 1::2], 0.0)
+    assert_allclose(codes[:, ::2], expected, atol=1e-9)
+
+
 def test_no_samples():
     problem = CodingProblem(np.zeros(0), np.zeros((0, 3)), np.eye(3))
     codes, converged, n_iter = solve(
@@ -310,7 +395,9 @@ def test_arguments_are_left_alone(rng):
     start = rng.normal(size=problem.cross.shape)
     kept = start.copy()
     run(problem, penalty, sum_to_one=True, start=start)
-    for array, copy in zip((problem.cross, problem.gram, penalty.l1, penalty.ridge), copies, strict=True):
+    for array, copy in zip(
+        (problem.cross, problem.gram, penalty.l1, penalty.ridge), copies, strict=True
+    ):
         assert_array_equal(array, copy)
     assert_array_equal(start, kept)
 

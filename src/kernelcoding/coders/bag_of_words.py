@@ -94,20 +94,23 @@ class KernelBagOfWords(BaseKernelCoder):
     def _formulation(self):
         return Formulation(NoPrior(), OneAtom())
 
+    def _codes_are_sparse(self):
+        return self.assignment == "hard" or self.n_neighbors is not None
+
     def _encode(self, X, options):
-        codes = self._assign(X, options.sparse_output)
+        codes = self._assign(X, options.sparse_output, options.out)
         gap = self._gap(X, codes) if options.certify else None
         ones = np.ones(len(X), dtype=int)
         return CodingResult(codes, gap, ones == 1, ones)
 
-    def _assign(self, X, sparse_output):
+    def _assign(self, X, sparse_output, out=None):
         dictionary = self.dictionary_
         if self.assignment == "hard":
             near = dictionary.nearest(X, 1)
             return assignment.nearest_atom(near, dictionary.n_atoms, sparse_output)
         if self.n_neighbors is None:
             problem = CodingProblem.of(dictionary, X)
-            return assignment.soft_assignment(problem, self.sigma, sparse_output)
+            return assignment.soft_assignment(problem, self.sigma, sparse_output, out)
         near = dictionary.nearest(X, self.n_neighbors)
         return assignment.local_assignment(near, dictionary.gram, self.sigma, sparse_output)
 

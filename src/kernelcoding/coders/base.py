@@ -20,7 +20,7 @@ from ..dictionary import Dictionary, PointDictionary
 from ..formulation import Formulation
 from ..kernels import Kernel, as_kernel
 from ..problem import Codes, CodingProblem
-from ..solvers.choose import Options, choose_solver, solve
+from ..solvers.choose import Options, choose_solver, codes_are_sparse, solve
 from ..solvers.parallel import map_blocks
 from ..solvers.result import CodingResult
 
@@ -86,14 +86,20 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             One code a row, in the precision of X.
         """
         X = self._validate_query(X)
-        options = replace(self._options(), n_jobs=1, certify=False)
-        codes = None if self.sparse_output else np.empty((len(X), self._n_features_out), X.dtype)
+        compact = self.sparse_output or self._codes_are_sparse()
+        options = replace(self._options(), n_jobs=1, certify=False, sparse_output=compact)
+        # Zeros cost nothing until they are touched: sparse codes touch few.
+        make = np.zeros if compact else np.empty
+        codes = None if self.sparse_output else make((len(X), self._n_features_out), X.dtype)
 
         def encode(rows: slice) -> CodingResult:
-            result = self._encode(X[rows], options)
             if codes is None:
-                return result
-            codes[rows] = result.codes
+                return self._encode(X[rows], options)
+            result = self._encode(X[rows], replace(options, out=codes[rows]))
+            if compact:
+                result.codes.toarray(out=codes[rows])
+            elif not np.shares_memory(result.codes, codes):
+                codes[rows] = result.codes
             return replace(result, codes=None)
 
         results = map_blocks(encode, len(X), self._block_rows(), self.n_jobs)
@@ -224,6 +230,10 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _formulation(self) -> Formulation:
         """Prior, constraint and weight."""
         raise NotImplementedError
+
+    def _codes_are_sparse(self) -> bool:
+        """Whether codes are made of few numbers a row."""
+        return codes_are_sparse(self._formulation())
 
     def _check_parameters(self) -> None:
         """Refuse parameters that no data could make sense of."""

@@ -106,6 +106,9 @@ class KernelLLC(BaseKernelCoder):
     def _formulation(self):
         return Formulation(Locality(self.sigma), SumToOne(), self.alpha)
 
+    def _codes_are_sparse(self):
+        return self.n_neighbors is not None
+
     def _encode(self, X, options):
         if self.n_neighbors is None:
             return super()._encode(X, options)

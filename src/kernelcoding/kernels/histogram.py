@@ -28,7 +28,7 @@ class _Histograms(Kernel):
         values = check_stack(X, 2, "(n, d)", name)
         if values.size and values.min() < 0:
             raise ValueError(
-                f"Negative values in data: {name} expected histograms without negative entries, got a minimum of "
+                f"Negative values in data: {name} expected histograms, got a minimum of "
                 f"{values.min():.3g}; shift the features or use a kernel of vectors."
             )
         return values

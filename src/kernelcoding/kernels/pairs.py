@@ -17,8 +17,6 @@ __all__ = [
     "squared_distances",
 ]
 
-BLOCK = 1 << 15  # values updated at a time: 256 kB of float64 stay in the second-level cache
-
 
 class Points(NamedTuple):
     """Vectors with their squared norms."""
@@ -47,38 +45,21 @@ def inner_products(P: Points, Q: Points) -> NDArray:
     return np.dot(P.points, Q.points.T)
 
 
-def squared_distances(
-    P: Points, Q: Points, finish: Callable[[NDArray], object] | None = None
-) -> NDArray:
+def squared_distances(P: Points, Q: Points) -> NDArray:
     r"""Squared Euclidean distances :math:`\|x\|^2 - 2 x'z + \|z\|^2`, shape (n, m).
 
-    One matrix product, then one pass in place over blocks of rows that fit the cache.
-    Exactly symmetric with a zero diagonal when Q is P. `finish` may change each block in place
-    while it is still in the cache.
+    One matrix product and one compiled pass in place. Exactly symmetric with a zero diagonal when
+    Q is P.
     """
+    from .._compiled.distances import finish_distances
+
     alone = P is Q
     require_same_width(P.points, Q.points)
     P, Q = _comparable(P, Q)
     distances = np.dot(P.points, Q.points.T)
-    n, m = distances.shape
-    # Within one stack only columns from the diagonal on are worked out, the others are mirrored;
-    # strips of 32 rows make that copy run along whole cache lines.
-    step = max(32 if alone else 1, BLOCK // max(1, m))
-    norms = np.empty((min(step, n), m), dtype=distances.dtype)
-    for start in range(0, n, step):
-        stop, first = min(start + step, n), start if alone else 0
-        rows = distances[start:stop, first:]
-        rows *= -2.0
-        # Norms are added to each other first: a + b equals b + a, so symmetry stays exact.
-        left, right = P.squared_norms[start:stop], Q.squared_norms[first:]
-        rows += np.add.outer(left, right, out=norms[: stop - start, : m - first])
-        np.maximum(rows, 0.0, out=rows)
-        if alone:
-            np.fill_diagonal(rows, 0.0)
-        if finish is not None:
-            finish(rows)
-        if alone:
-            distances[stop:, start:stop] = rows[:, stop - start :].T
+    finish_distances(distances, P.squared_norms, Q.squared_norms)
+    if alone:
+        np.fill_diagonal(distances, 0.0)
     return distances
 
 

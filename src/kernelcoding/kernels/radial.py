@@ -72,7 +72,3 @@ class SquaredDistanceKernel(ExponentialKernel):
     def statistic(self, P: Points, Q: Points) -> NDArray:
         """Squared distances of the prepared vectors, shape (n, m)."""
         return squared_distances(P, Q)
-
-    def between(self, P: Points, Q: Points) -> NDArray:
-        """Kernel values (n, m): the profile is taken block by block, while in the cache."""
-        return squared_distances(P, Q, lambda rows: self.profile(rows, overwrite=True))

@@ -26,7 +26,9 @@ def nearest_atom(near: Neighbours, n_atoms: int, sparse_output: bool) -> Codes:
     return scatter(ones, near.indices[:, :1], n_atoms, sparse_output)
 
 
-def soft_weights(cross: NDArray, atom_norms: NDArray, sigma: float) -> NDArray:
+def soft_weights(
+    cross: NDArray, atom_norms: NDArray, sigma: float, out: NDArray | None = None
+) -> NDArray:
     r"""Weights :math:`\exp(-\sigma d_j^2) / \sum_i \exp(-\sigma d_i^2)` of each row.
 
     As k(x, x) cancels, they are the softmax of :math:`2\sigma(k_j - K_{jj}/2)`. The largest is
@@ -40,18 +42,22 @@ def soft_weights(cross: NDArray, atom_norms: NDArray, sigma: float) -> NDArray:
         Self-similarities of the atoms.
     sigma : float
         Bandwidth.
+    out : (n, m) array, default=None
+        Where the weights are written.
     """
     from .._compiled.softmax import soft_weights as fill
 
     offsets = plain(np.atleast_2d(0.5 * atom_norms))
-    weights = np.empty_like(cross)
+    weights = np.empty_like(cross) if out is None else out
     fill(plain(cross), offsets, 2.0 * float(sigma), weights)
     return weights
 
 
-def soft_assignment(problem: CodingProblem, sigma: float, sparse_output: bool) -> Codes:
+def soft_assignment(
+    problem: CodingProblem, sigma: float, sparse_output: bool, out: NDArray | None = None
+) -> Codes:
     """Soft weights over all atoms."""
-    weights = soft_weights(problem.cross, np.diag(problem.gram), sigma)
+    weights = soft_weights(problem.cross, np.diag(problem.gram), sigma, out)
     return sparse.csr_array(weights) if sparse_output else weights
 
 

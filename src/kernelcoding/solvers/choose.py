@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import constraints, priors
@@ -26,6 +27,7 @@ class Options:
     sparse_output: bool = False
     start: Codes | None = None
     certify: bool = True
+    out: NDArray | None = None  # where dense codes may be written, to spare a copy
 
 
 # codes, and for iterative solvers: did each row converge, after how many iterations
@@ -148,6 +150,11 @@ def choose_solver(formulation: Formulation) -> Solver:
     if solver is None:
         raise ValueError(_refusal(formulation, list(row)))
     return solver
+
+
+def codes_are_sparse(formulation: Formulation) -> bool:
+    """Whether the solver's codes are mostly zeros, and CSR is how it makes them."""
+    return choose_solver(formulation) not in (_linear_system, _proximal)
 
 
 def _refusal(formulation: Formulation, possible: list[type]) -> str:

@@ -118,7 +118,9 @@ def verdict(row, scratch, size, floor, stalled):
     # Where rounding errors had the last word, no more is asked than the Gram matrix can tell.
     vague = row.precision * floor / (16.0 * EPS)
     good = active_within(row, scratch, size, 1.0, vague if stalled else floor)
+    good = good and (size > 0 or not row.sum_to_one)
     for atom in range(strength.size):
+        good = good and not np.isnan(strength[atom])
         if strength[atom] > 0.0 and state[atom] != ACTIVE:
             rounding = vague if stalled or state[atom] == BARRED else floor
             good = good and strength[atom] <= allowance(row, atom) + rounding

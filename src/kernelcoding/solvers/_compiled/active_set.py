@@ -34,7 +34,8 @@ def aim(row, scratch, factor, size):
 @inner
 def first_crossing(scratch, size):
     """Largest step towards the target that changes no sign, and who stops it (-1: nobody)."""
-    step, who = 1.0, np.int64(-1)
+    step = 1.0
+    who: int | np.int64 = np.int64(-1)
     for i in range(size):
         value, target = scratch.value[i], scratch.target[i]
         if scratch.sign[i] != 0.0 and scratch.sign[i] * target <= 0.0:
@@ -93,13 +94,14 @@ def refine(row, scratch, factor, size):
 def settle(row, scratch, factor, size):
     """Correlations at the minimiser on the active set, and the violators that may enter."""
     count, floor, objective = 0, 0.0, 0.0
-    for _ in range(1 + REFINEMENTS):
+    for attempt in range(1 + REFINEMENTS):
         objective = correlate(row, scratch, size)
         floor = rounding_level(row, scratch, size)
         count = choose(row, scratch, size, floor)
         if count > 0 or active_within(row, scratch, size, POLISH, floor):
             break
-        if not refine(row, scratch, factor, size):
+        # Never after the last look: what is judged is what is returned.
+        if attempt == REFINEMENTS or not refine(row, scratch, factor, size):
             break
     return count, floor, objective
 
@@ -118,7 +120,8 @@ def make_way(row, scratch, factor, size):
     direction = scratch.target[:size]
     copy(scratch.columns[0, :size], direction)
     backward(factor, size, direction)
-    reach, who = np.inf, np.int64(-1)
+    reach = np.inf
+    who: int | np.int64 = np.int64(-1)
     for i in range(size):
         direction[i] *= -heading
         if scratch.sign[i] * direction[i] < 0.0:
@@ -156,7 +159,8 @@ def list_given(row, scratch, atoms, values):
     """Let the given atoms enter with the given values, as far as these are allowed."""
     count = 0
     for i in range(atoms.size):
-        if values[i] > 0.0 or (values[i] < 0.0 and not row.nonnegative):
+        allowed = values[i] > 0.0 or (values[i] < 0.0 and not row.nonnegative)
+        if allowed and row.l1[atoms[i]] < np.inf:
             scratch.entering[count], scratch.entering_value[count] = atoms[i], values[i]
             count += 1
     return count
@@ -193,18 +197,20 @@ def feasible(row, scratch, size):
 def solve_row(row, scratch, factor, atoms, values, max_iter):
     """Solve one problem from the given atoms and values."""
     # A typed zero: for a literal one everything below would be compiled a second time.
-    iterations = stalled = size = np.int64(0)
+    size: int | np.int64 = np.int64(0)
+    iterations = stalled = 0
     floor, best, started = 0.0, np.inf, False
     reset(row, scratch)
     count = list_given(row, scratch, atoms, values)
     while True:
         factor = with_room(factor, size, size + count)
         size = welcome(row, scratch, factor, size, count)
-        if not started and not feasible(row, scratch, size):
-            reset(row, scratch)
-            size, count = np.int64(0), list_best(row, scratch)
-            continue
-        started = True
+        if not started:
+            started = True
+            if not feasible(row, scratch, size):
+                reset(row, scratch)
+                size, count = np.int64(0), list_best(row, scratch)
+                continue
         size, steps = descend(row, scratch, factor, size)
         iterations += max(steps, 1)
         count, floor, objective = settle(row, scratch, factor, size)
