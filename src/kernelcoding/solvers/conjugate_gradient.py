@@ -17,7 +17,9 @@ from ..gram import GramFacts
 from ..problem import CodingProblem
 
 # Relative residual at which a row stops; the error in the objective is of the order of its square.
-TOLERANCE = 1e-11
+TOLERANCE = 1e-9
+# Eigenvalues below this fraction of the smallest ridge are left out of the preconditioner.
+NEGLIGIBLE = 1.0
 
 
 def solve_affine(problem: CodingProblem, ridge: NDArray, max_iter: int) -> tuple[NDArray, NDArray]:
@@ -83,7 +85,7 @@ def _preconditioner(facts: GramFacts, ridge: NDArray):
     values, vectors = facts.spectrum
     middle = np.sqrt(ridge.min(axis=1) * ridge.max(axis=1))
     # Eigenvalues far below the ridge change nothing: their directions keep the plain 1 / q.
-    kept = values > 1e-3 * ridge.min()
+    kept = values > NEGLIGIBLE * ridge.min()
     basis, kept_values = vectors[:, kept], values[kept]
 
     def precondition(residual: NDArray, rows: NDArray) -> NDArray:
