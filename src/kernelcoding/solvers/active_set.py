@@ -10,8 +10,6 @@ from ..penalty import Penalty
 from ..problem import Codes, CodingProblem
 from .parallel import map_rows
 
-CHUNK = 32  # rows differ in cost by a factor of ten: small chunks balance the threads
-
 
 def solve(
     problem: CodingProblem,
@@ -85,7 +83,7 @@ def solve(
             max_iter,
         )
 
-    parts = map_rows(run, problem.n_samples, n_jobs, CHUNK)
+    parts = map_rows(run, problem.n_samples, n_jobs)
     codes = assemble(parts, cross)
     converged = np.concatenate([part[5] for part in parts])
     n_iter = np.concatenate([part[4] for part in parts])
