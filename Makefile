@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench clean clean-cache
 
 demo: $(VENV)/.demo
 	$(BIN)/kernelcoding demo
@@ -37,6 +37,9 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml
 $(VENV)/.bench: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	touch $@
+
+clean-cache:
+	find src -name "*.nb[ic]" -delete
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache

@@ -393,9 +393,9 @@ def test_bases_that_are_not_orthonormal(kernel, rng):
 def test_negative_histograms(kernel, rng):
     X = rng.dirichlet(np.ones(4), size=7)
     coder = kc.KernelSparseCoder(kernel=kernel).fit(X)
-    with pytest.raises(ValueError, match="without negative entries"):
+    with pytest.raises(ValueError, match="Negative values in data"):
         clone(coder).fit(X - 0.5)
-    with pytest.raises(ValueError, match="without negative entries"):
+    with pytest.raises(ValueError, match="Negative values in data"):
         coder.transform(X - 0.5)
 
 

@@ -293,7 +293,7 @@ BAD_INPUT = [
     (Gaussian(), np.ones((2, 2)) * 1j, "array of real numbers"),
     (Gaussian(), [["a", "b"]], "array of real numbers"),
     (Gaussian(), [[1.0, np.inf]], "expected finite values"),
-    (ChiSquared(), [[0.5, -0.5]], "without negative entries, got a minimum of -0.5"),
+    (ChiSquared(), [[0.5, -0.5]], "histograms, got a minimum of -0.5"),
     (Stein(), np.ones((4, 2)), r"Stein expected samples of shape \(n, p, p\)"),
     (Stein(), np.ones((4, 2, 3)), "expected square matrices"),
     (Stein(), np.array([np.eye(2), [[1.0, 0.5], [0.0, 1.0]]]), "symmetric matrices, sample 1"),

@@ -97,7 +97,7 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 return self._encode(X[rows], options)
             result = self._encode(X[rows], replace(options, out=codes[rows]))
             if compact:
-                result.codes.toarray(out=codes[rows])
+                result.codes.astype(codes.dtype, copy=False).toarray(out=codes[rows])
             elif not np.shares_memory(result.codes, codes):
                 codes[rows] = result.codes
             return replace(result, codes=None)

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from ..penalty import Penalty
 from ..problem import Codes, CodingProblem
+from .layout import plain
 from .parallel import map_rows
 
 
@@ -57,11 +58,10 @@ def solve(
     Section 3 of the paper, kernel sparse coding and kernel LCC. Atoms that depend linearly on
     active ones are exchanged for them, so a singular Gram matrix needs no jitter.
     """
-    from ._compiled.active_set import solve_rows
+    from .._compiled.active_set import solve_rows
 
-    gram = np.ascontiguousarray(problem.gram)
-    cross = np.ascontiguousarray(problem.cross)
-    l1, ridge = (np.ascontiguousarray(part, np.float64) for part in (penalty.l1, penalty.ridge))
+    gram, cross = plain(problem.gram), plain(problem.cross)
+    l1, ridge = (plain(part, np.float64) for part in (penalty.l1, penalty.ridge))
     given = sparse.csr_array(cross.shape) if start is None else sparse.csr_array(start)
     starts, atoms = given.indptr.astype(np.int64), given.indices.astype(np.int64)
     values = np.asarray(given.data, np.float64)

@@ -63,7 +63,7 @@ def solve(
     n_iter : int array of shape (n,)
         Newton steps taken.
     """
-    from ._compiled.group import solve_rows
+    from .._compiled.group import solve_rows
 
     layout = _sort_by_group(problem, penalty)
 

@@ -56,7 +56,7 @@ def solve(
     Where :math:`\beta` leaves a pivot below that, the ridge of this sample is raised to it, so that
     :math:`\beta = 0` gives a minimiser of :math:`y^\top C y` up to rounding, even for singular C.
     """
-    from ._compiled.local import affine_codes
+    from .._compiled.local import affine_codes
 
     dtype = np.result_type(cross_at_neighbours, gram, np.float32)
     self_similarity = plain(self_similarity, dtype)

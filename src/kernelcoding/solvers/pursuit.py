@@ -63,7 +63,7 @@ def solve(
     Batch-OMP: Rubinstein et al. (2008). Orthogonal least squares: Chen et al. (1989). Pursuit in
     kernel space: Van Nguyen et al. (2013).
     """
-    from ._compiled.pursuit import pursue
+    from .._compiled.pursuit import pursue
 
     dtype = np.result_type(problem.cross, problem.gram, np.float32)
     self_similarity = plain(problem.self_similarity, dtype)

@@ -5,23 +5,24 @@ contiguous memory: a forward solve subtracts rows, a backward solve takes produc
 rotation mixes two rows.
 """
 
+from typing import Any
+
 import numpy as np
-from numba import njit
+
+from .jit import compiled
 
 # Called from compiled code only, so without the wrappers that Python would need to call it.
-OPTIONS = {
-    "nogil": True,
-    "cache": True,
+OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
-allocating = njit(**OPTIONS)
+allocating = compiled(**OPTIONS)
 # Where nothing is allocated nothing need be counted: reference counts of views are a quarter of
 # the time on small problems.
-inner = njit(**OPTIONS, _nrt=False)
+inner = compiled(**OPTIONS, _nrt=False)
 # Sums may be reordered and fused so that they vectorise. NaN and infinity keep their meaning.
-summing = njit(**OPTIONS, _nrt=False, fastmath={"reassoc", "contract", "nsz"})
+summing = compiled(**OPTIONS, _nrt=False, fastmath={"reassoc", "contract", "nsz"})
 
 
 @inner

@@ -11,12 +11,12 @@ Atoms are sorted by group. Arrays travel in two tuples:
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .group_factor import SUMS
+from .factor import SUMS
+from .jit import compiled
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def group_norms(code, starts, norms):
     """Euclidean norm of each group of ``code``."""
     for g in range(norms.size):
@@ -26,7 +26,7 @@ def group_norms(code, starts, norms):
         norms[g] = np.sqrt(total)
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
+@compiled(fastmath=SUMS)
 def apply_gram(gram, ridge, change, image):
     """``image = (gram + diag(ridge)) change``, using only the entries of ``change`` not zero."""
     size = change.size
@@ -40,7 +40,7 @@ def apply_gram(gram, ridge, change, image):
                 image[j] += scale * row[j]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def refresh(model, cross, state, image):
     """Recompute slope and norms from the code, free of accumulated rounding."""
     gram, ridge, starts = model[0], model[1], model[4]
@@ -51,7 +51,7 @@ def refresh(model, cross, state, image):
     group_norms(code, starts, norms)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def accept(model, state, change, image):
     """Take a step whose image under the Gram matrix is known."""
     code, slope, norms = state
@@ -61,7 +61,7 @@ def accept(model, state, change, image):
     group_norms(code, model[4], norms)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def multiplier(model, state):
     r"""Multiplier of ``sum(y) = 1``: :math:`\mu = y^\top s - \sum_j l_j|y_j| - \sum_g w_g\|y_g\|`.
 
@@ -79,7 +79,7 @@ def multiplier(model, state):
     return value
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def threshold(value, weight, nonnegative):
     """Soft threshold, one-sided when codes may not be negative."""
     if value > weight:
@@ -89,7 +89,7 @@ def threshold(value, weight, nonnegative):
     return 0.0
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def steepest_group(model, state, shift, g, descent):
     """Steepest descent direction of one group; returns its norm."""
     l1, weight, nonnegative = model[2], model[3][g], model[6]
@@ -117,7 +117,7 @@ def steepest_group(model, state, shift, g, descent):
     return shrink * total
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def steepest(model, state, shift, scales, descent):
     r"""Minus the subgradient of least norm; returns the largest violation relative to its scale.
 
@@ -129,7 +129,7 @@ def steepest(model, state, shift, scales, descent):
     return worst
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def rank_pulls(model, state, descent, pulls):
     """How hard each unit of zero atoms pulls, stored at an atom of the unit.
 
@@ -154,7 +154,7 @@ def rank_pulls(model, state, descent, pulls):
     return outside, inside
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def choose(model, state, descent, pulls, share, smooth_limit, kinked_limit, change):
     """Copy to ``change`` the descent of the units that pull hardest, up to a number of atoms.
 
@@ -183,7 +183,7 @@ def choose(model, state, descent, pulls, share, smooth_limit, kinked_limit, chan
         unit = np.argmax(pulls)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def curvature(model, state, change, image):
     """Bound on the second derivative of the objective where zero atoms enter along ``change``."""
     weights, starts = model[3], model[4]
@@ -200,7 +200,7 @@ def curvature(model, state, change, image):
     return value
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def clip(model, state, direction, step, change):
     """Fill ``change`` with a step that stops at zeros; False if the sum cannot be restored.
 
@@ -230,7 +230,7 @@ def clip(model, state, direction, step, change):
     return True
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def first_stop(model, state, direction):
     """Length of the step at which ``clip`` begins to hold something at zero."""
     l1, weights, starts, nonnegative = model[2], model[3], model[4], model[6]
@@ -247,7 +247,7 @@ def first_stop(model, state, direction):
     return nearest * (1.0 + 1e-12)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def objective_change(model, state, shift, change, image):
     """Change of the objective, written with differences only so that no digit is lost."""
     l1, weights, starts = model[2], model[3], model[4]

@@ -8,14 +8,15 @@ sign change and drops that atom; then the strongest violators of the optimality 
 """
 
 import numpy as np
-from numba import njit
 
 from .active_conditions import active_within, choose, correlate, rounding_level, verdict
-from .active_members import ACTIVE, BARRED, Row, admit, allocate, diagonal, drop, reset
+from .active_members import ACTIVE, BARRED, Row, admit, allocate, diagonal, drop, found, reset
 from .cholesky import allocating, backward, copy, dot, forward, inner, with_room
+from .jit import compiled
 
 POLISH = 1e-3  # accuracy of the accepted code on its active set, in units of the tolerance
 REFINEMENTS = 2
+MANY = 8  # given atoms from which one factorisation beats their entering one by one
 PATIENCE = 20  # rounds without descent before rounding errors are declared the winner
 
 
@@ -73,7 +74,7 @@ def refine(row, scratch, factor, size):
     step, ones = scratch.columns[0, :size], scratch.ones[:size]
     defect = 1.0
     for i in range(size):
-        atom = scratch.index[i]
+        atom = scratch.members[i]
         step[i] = scratch.correlation[atom] - row.l1[atom] * scratch.sign[i]
         defect -= scratch.value[i]
     forward(factor, size, scratch.columns, np.int64(1))
@@ -204,7 +205,10 @@ def solve_row(row, scratch, factor, atoms, values, max_iter):
     count = list_given(row, scratch, atoms, values)
     while True:
         factor = with_room(factor, size, size + count)
-        size = welcome(row, scratch, factor, size, count)
+        if not started and count >= MANY:
+            size = found(row, scratch, factor, count)
+        if size == 0 or started:
+            size = welcome(row, scratch, factor, size, count)
         if not started:
             started = True
             if not feasible(row, scratch, size):
@@ -227,7 +231,7 @@ def gather(scratch, size, indices, values):
     """Write the code, atoms in ascending order."""
     dense = scratch.correlation
     for i in range(size):
-        dense[scratch.index[i]] = scratch.value[i]
+        dense[scratch.members[i]] = scratch.value[i]
     count = 0
     for atom in range(dense.size):
         if scratch.state[atom] == ACTIVE:
@@ -254,7 +258,7 @@ def mean_diagonal(gram):
     return total if total > 0.0 else 1.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def solve_rows(
     gram, cross, l1, ridge, starts, start_atoms, start_values, nonnegative, sum_to_one, tol,
     precision, max_iter,

@@ -13,9 +13,8 @@ and ``state`` see ``group_steps``.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from .group_factor import cholesky, solve_factored
+from .factor import cholesky, solve_factored
 from .group_steps import (
     accept,
     apply_gram,
@@ -29,6 +28,7 @@ from .group_steps import (
     refresh,
     steepest,
 )
+from .jit import compiled
 
 SHARE = 0.2  # admit what pulls at least this share of the strongest,
 SMOOTH_LIMIT = 0.5  # groups of atoms without kink up to this share of the atoms present,
@@ -41,11 +41,13 @@ UNBOUNDED = 1e15  # a norm that only an indefinite Gram matrix without penalty c
 DAMPING = 1e-10  # added to Newton systems, relative to the largest diagonal entry of K + Q
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def violation_scales(model, cross, tol, scales):
     """Admissible violation of each group: ``tol`` times the force of its penalty."""
     l1, weights, starts = model[2], model[3], model[4]
     largest = np.abs(cross).max()
+    if model[7]:  # codes that sum to one do not vanish with the cross-similarities
+        largest = max(largest, model[0][0, 0])
     for g in range(weights.size):
         total = 0.0
         for j in range(starts[g], starts[g + 1]):
@@ -57,7 +59,7 @@ def violation_scales(model, cross, tol, scales):
         scales[g] = max(tol * scale, 1e-13 * largest, 1e-300)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def active_atoms(model, state, active):
     """Atoms on which the objective is smooth around the code; returns how many."""
     l1, weights, starts, nonnegative = model[2], model[3], model[4], model[6]
@@ -73,7 +75,7 @@ def active_atoms(model, state, active):
     return size
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def factor_hessian(model, state, active, size, damping, matrix):
     """Factor the Hessian on the active atoms, plus ``damping`` times its largest own curvature.
 
@@ -106,7 +108,7 @@ def factor_hessian(model, state, active, size, damping, matrix):
     return cholesky(matrix, size, 0.1 * damping * largest)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def newton_direction(model, active, size, descent, factor, vectors, direction):
     """Solve for the Newton step on the active atoms, keeping its sum at zero if asked."""
     solution, border = vectors
@@ -124,7 +126,7 @@ def newton_direction(model, active, size, descent, factor, vectors, direction):
         direction[active[a]] = solution[a]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def admit(model, state, descent, size, boldness, change, image, pulls):
     """Bring in the zero atoms that pull hardest, by the best step along their descent.
 
@@ -158,7 +160,7 @@ def admit(model, state, descent, size, boldness, change, image, pulls):
     return True
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def search(model, state, shift, descent, direction, change, image):
     """Halve the step until the objective has decreased enough; its length, 0 if it never does."""
     promise = (descent * direction).sum()
@@ -178,14 +180,14 @@ def search(model, state, shift, descent, direction, change, image):
     return 0.0
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def measure(model, state, scales, descent):
     """Multiplier and largest relative violation; fills ``descent``."""
     shift = multiplier(model, state)
     return shift, steepest(model, state, shift, scales, descent)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def solve_row(model, cross, state, tol, max_iter, scratch):
     """Solve one row from the code in ``state``; returns whether it converged, and iterations."""
     matrix, scales, active, descent, direction, change, image, pulls, vectors = scratch
@@ -225,7 +227,7 @@ def solve_row(model, cross, state, tol, max_iter, scratch):
     return worst <= 1.0, iteration + 1
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def solve_rows(
     gram, cross, l1, ridge, weights, starts, group_of, nonnegative, sum_to_one, tol, max_iter, codes
 ):

@@ -14,7 +14,7 @@ AT_LEAST, PART, WEAKEST = 4, 5, 0.3
 @inner
 def correlate(row, scratch, size):
     """Compute ``correlation`` at the present coefficients; return the objective."""
-    correlation, index, value = scratch.correlation, scratch.index, scratch.value
+    correlation, index, value = scratch.correlation, scratch.members, scratch.value
     copy(row.cross, correlation)
     subtract_rows(correlation, row.gram, index, value, size)
     objective = 0.0
@@ -38,7 +38,7 @@ def rounding_level(row, scratch, size):
     """Size of the rounding errors in ``correlation``."""
     total = row.scale
     for i in range(size):
-        atom = scratch.index[i]
+        atom = scratch.members[i]
         total += abs(scratch.value[i]) * (row.gram[atom, atom] + row.ridge[atom])
     return 16.0 * EPS * total
 
@@ -48,7 +48,7 @@ def active_within(row, scratch, size, part, floor):
     """Whether the active atoms use no more than a part of the tolerance."""
     good = True
     for i in range(size):
-        atom = scratch.index[i]
+        atom = scratch.members[i]
         violation = abs(scratch.correlation[atom] - row.l1[atom] * scratch.sign[i])
         good = good and violation <= part * allowance(row, atom) + floor
     return good
@@ -126,7 +126,7 @@ def verdict(row, scratch, size, floor, stalled):
             good = good and strength[atom] <= allowance(row, atom) + rounding
     residual = max(residual, 0.0)
     for i in range(size):
-        atom = scratch.index[i]
+        atom = scratch.members[i]
         violation = abs(scratch.correlation[atom] - row.l1[atom] * scratch.sign[i])
         residual = violation if violation > residual else residual
     return residual, good and np.isfinite(residual)

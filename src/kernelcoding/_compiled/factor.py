@@ -1,4 +1,4 @@
-"""A small Cholesky factorisation: dense Newton systems of the group solver, without LAPACK.
+"""A blocked Cholesky factorisation without LAPACK: Newton systems, first active sets.
 
 Rows run in threads of our own, so a threaded LAPACK call inside one row would fight with them.
 Only the upper triangle is read and written: ``matrix = U' U`` with rows of U contiguous.
@@ -6,7 +6,7 @@ Only the upper triangle is read and written: ``matrix = U' U`` with rows of U co
 
 from __future__ import annotations
 
-from numba import njit
+from .jit import compiled
 
 # Contracting and reordering sums lets the loops use vector registers; NaN and infinity keep
 # their meaning, unlike under fastmath=True.
@@ -14,7 +14,7 @@ SUMS = {"contract", "reassoc", "nsz"}
 STRIP = 512  # columns updated together: four rows of this length stay in the first cache
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
+@compiled(fastmath=SUMS)
 def update_four(matrix, above, first, low, high):
     """Subtract four finished rows from four later ones: sixteen products a load and store."""
     p0, p1, p2, p3 = matrix[above], matrix[above + 1], matrix[above + 2], matrix[above + 3]
@@ -31,7 +31,7 @@ def update_four(matrix, above, first, low, high):
         r3[j] -= d0 * x0 + d1 * x1 + d2 * x2 + d3 * x3
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
+@compiled(fastmath=SUMS)
 def factor_rows(matrix, size, done, first, last, floor):
     """Factor rows ``first:last`` from which rows up to ``done`` are subtracted already."""
     for i in range(first, last):
@@ -51,7 +51,7 @@ def factor_rows(matrix, size, done, first, last, floor):
     return True
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def cholesky(matrix, size, floor):
     r"""Overwrite the upper triangle of ``matrix[:size, :size]`` by U with :math:`U^\top U = M`.
 
@@ -68,7 +68,7 @@ def cholesky(matrix, size, floor):
     return factor_rows(matrix, size, 0, blocked, size, floor)
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
+@compiled(fastmath=SUMS)
 def solve_factored(factor, size, right):
     r"""Solve :math:`U^\top U x = b` in place of ``right[:size]``."""
     for i in range(size):

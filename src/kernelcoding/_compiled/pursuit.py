@@ -12,14 +12,15 @@ Atoms and sample are scaled to unit norm on the way in: thresholds are then plai
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .jit import compiled
 
 OMP, OLS = 0, 1  # rules: largest correlation; largest decrease of the residual
 
 BLOCK = 64  # candidates looked at in one vector comparison
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _best(correlation, weight):
     """Index and value of the largest ``correlation**2 * weight``, the lowest index among equals."""
     n_atoms = correlation.size
@@ -37,7 +38,7 @@ def _best(correlation, weight):
     return index, best
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def subtract_rows(row, basis, factors, n_rows, start):
     """``row -= factors @ basis[:n_rows]`` from column start on.
 
@@ -57,7 +58,7 @@ def subtract_rows(row, basis, factors, n_rows, start):
         u += 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _advance(row, inverse, beta, correlation, schur, weight, dependent, rule):
     """Normalise the new basis row, then update what is known about every atom."""
     zero, one = row.dtype.type(0), row.dtype.type(1)
@@ -70,7 +71,7 @@ def _advance(row, inverse, beta, correlation, schur, weight, dependent, rule):
             weight[j] = one / schur[j] if schur[j] > dependent else zero
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _start(cross, scale, inverse, correlation, schur, weight):
     """State of the empty support; an atom of norm zero never gets a weight."""
     for j in range(cross.size):
@@ -78,7 +79,7 @@ def _start(cross, scale, inverse, correlation, schur, weight):
         schur[j] = weight[j] = scale[j] > 0
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _solve_factor(basis, support, beta, count):
     """Solve ``L' y = beta`` in place, where ``L[t, u] = basis[u, support[t]]`` for u <= t."""
     for t in range(count - 1, -1, -1):
@@ -87,7 +88,7 @@ def _solve_factor(basis, support, beta, count):
             beta[u] -= basis[u, support[t]] * beta[t]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _select(gram, scale, rule, tol, eps, state, basis, factors, support, beta):
     """Choose atoms until the budget, the tolerance or rounding ends it; returns how many."""
     correlation, schur, weight = state
@@ -123,7 +124,7 @@ def _select(gram, scale, rule, tol, eps, state, basis, factors, support, beta):
     return count
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def pursue(self_similarity, cross, gram, scale, rule, tol, eps, support, coefficients, counts):
     """Code each row of cross: fills ``support[i, :counts[i]]`` and the coefficients there.
 

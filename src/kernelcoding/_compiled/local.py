@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .jit import compiled
 from .pursuit import subtract_rows
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _centred_gram(self_similarity, cross, gram, atoms, centred):
     """Upper half of ``K_B - k 1' - 1 k' + kxx 1 1'``; returns its trace and its largest term."""
     trace, scale = 0.0, abs(self_similarity)
@@ -22,7 +22,7 @@ def _centred_gram(self_similarity, cross, gram, atoms, centred):
     return trace, scale
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _factorise(centred, ridge, floor, factor, scratch):
     """Upper Cholesky factor of ``centred + ridge I``; false when a pivot is not above floor."""
     size = centred.shape[0]
@@ -42,7 +42,7 @@ def _factorise(centred, ridge, floor, factor, scratch):
     return True
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _solve_ones(factor, weights):
     """Solve ``U'U w = 1``, where U is the upper half of factor."""
     size = weights.size
@@ -58,7 +58,7 @@ def _solve_ones(factor, weights):
         weights[a] = total / factor[a, a]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def affine_codes(self_similarity, neighbours, cross, gram, regularization, eps, codes):
     """Fill ``codes[i]``: minimise ``y'(C + reg tr(C) I) y`` subject to ``1'y = 1``.
 
@@ -88,7 +88,7 @@ def affine_codes(self_similarity, neighbours, cross, gram, regularization, eps, 
             codes[i, a] = weights[a] / total
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _nearest(centred):
     """Position of the smallest diagonal entry, the first among equals."""
     best = 0

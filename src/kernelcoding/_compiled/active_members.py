@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .cholesky import allocating, append, copy, delete, dot, forward, inner
+from .factor import cholesky
 
 BLOCK = 16  # columns solved together: more no longer makes the triangular solve faster
 INACTIVE, ACTIVE, BARRED = 0, 1, 2
@@ -30,7 +31,7 @@ class Row(NamedTuple):
 class Scratch(NamedTuple):
     """Memory of one thread. By position in the active set, except where it says by atom."""
 
-    index: np.ndarray  # (N,) atom
+    members: np.ndarray  # (N,) atom
     value: np.ndarray  # (N,) coefficient
     sign: np.ndarray  # (N,) -1 or 1; 0 for an atom free to change sign
     target: np.ndarray  # (N,) minimiser on the active set
@@ -117,7 +118,7 @@ def enter(row, scratch, factor, size, atom, value, direction, column):
     root = factor[size, size]
     scratch.solved[size] = (linear - dot(column[:size], scratch.solved[:size])) / root
     scratch.ones[size] = (1.0 - dot(column[:size], scratch.ones[:size])) / root
-    scratch.index[size] = atom
+    scratch.members[size] = atom
     scratch.value[size] = value
     scratch.sign[size] = sign
     scratch.state[atom] = ACTIVE
@@ -128,7 +129,7 @@ def enter(row, scratch, factor, size, atom, value, direction, column):
 @inner
 def admit_block(row, scratch, factor, size, first, count):
     """Append the entering atoms ``first .. first + count`` as far as they are independent."""
-    columns, index = scratch.columns, scratch.index
+    columns, index = scratch.columns, scratch.members
     for r in range(count):
         line = row.gram[scratch.entering[first + r]]
         for i in range(size):
@@ -158,15 +159,40 @@ def admit(row, scratch, factor, size, count):
     return size
 
 
+@allocating
+def found(row, scratch, factor, count):
+    """Make the entering atoms the active set, factorised at once; 0 if they are dependent."""
+    entering, columns = scratch.entering, scratch.columns
+    lowest = np.inf
+    for i in range(count):
+        line, out = row.gram[entering[i]], factor[i]
+        for j in range(i, count):
+            out[j] = line[entering[j]] + row.shift
+        out[i] = diagonal(row, entering[i])
+        lowest = min(lowest, out[i])
+    if not cholesky(factor, count, row.precision * max(lowest, 0.0)):
+        return np.int64(0)
+    for i in range(count):
+        atom, value = entering[i], scratch.entering_value[i]
+        sign = entry_sign(row, atom, value)
+        columns[0, i], columns[1, i] = row.cross[atom] - row.l1[atom] * sign, 1.0
+        scratch.members[i], scratch.value[i], scratch.sign[i] = atom, value, sign
+        scratch.state[atom], scratch.bound[atom] = ACTIVE, np.inf
+    forward(factor, count, columns, 2)
+    copy(columns[0, :count], scratch.solved)
+    copy(columns[1, :count], scratch.ones)
+    return count
+
+
 @inner
 def drop(row, scratch, factor, size, position):
     """Remove one active atom."""
-    atom = scratch.index[position]
+    atom = scratch.members[position]
     scratch.state[atom] = INACTIVE
     scratch.bound[atom] = tolerated(row, atom)
     delete(factor, size, position, scratch.carry, scratch.solved, scratch.ones)
     for i in range(position, size - 1):
-        scratch.index[i] = scratch.index[i + 1]
+        scratch.members[i] = scratch.members[i + 1]
         scratch.value[i] = scratch.value[i + 1]
         scratch.sign[i] = scratch.sign[i + 1]
     return size - 1

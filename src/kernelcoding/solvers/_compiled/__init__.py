@@ -1,1 +1,0 @@
-"""Numba only: arrays and numbers in, no classes, no strings, no checks."""
