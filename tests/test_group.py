@@ -394,7 +394,7 @@ PLAIN_PYTHON = """
 import numpy as np
 from test_group import CONSTRAINTS, assert_solved, gaussian_problem, make_penalty
 from kernelcoding.solvers.group import solve
-from kernelcoding.solvers._compiled import group
+from kernelcoding._compiled import group
 assert not hasattr(group.solve_row, "py_func")
 problem = gaussian_problem(n=2, n_atoms=12)
 penalty = make_penalty(np.arange(12) % 3, 0.03, l1=0.005, ridge=0.01)
