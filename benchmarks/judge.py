@@ -30,13 +30,18 @@ class Row:
         return self.theirs / self.ours
 
 
-def race(ours, theirs, repeats=5, at_least=0.3):
-    """Best time of each side and its last answer; sides take turns, after one run unmeasured."""
-    answers = [ours(), theirs()]
+def race(ours, theirs, repeats=5, at_least=0.3, at_most=10.0):
+    """Best time of each side and its last answer; sides take turns, after one run unmeasured.
+
+    Short runs are repeated for ``at_least`` seconds, long ones not beyond ``at_most``.
+    """
+    answers = [ours(), None]
     best = [np.inf, np.inf]
     start = time.perf_counter()
     rounds = 0
     while rounds < repeats or time.perf_counter() - start < at_least:
+        if rounds > 0 and time.perf_counter() - start > at_most:
+            break
         for side, function in enumerate((ours, theirs)):
             gc.collect()
             begin = time.perf_counter()

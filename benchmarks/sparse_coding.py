@@ -30,10 +30,16 @@ def cells():
             yield f"digits {n_atoms}, alpha {alpha}", problem, alpha
 
 
-def ours(problem, alpha, threads, start=None):
+def ours(problem, alpha, threads, start=None, sparse_output=False):
     penalty = Penalty(np.full((1, problem.n_atoms), alpha), np.zeros((1, problem.n_atoms)))
     codes, *_ = active_set.solve(
-        problem, penalty, nonnegative=False, sum_to_one=False, n_jobs=threads, start=start
+        problem,
+        penalty,
+        nonnegative=False,
+        sum_to_one=False,
+        n_jobs=threads,
+        start=start,
+        sparse_output=sparse_output,
     )
     return codes
 
@@ -101,14 +107,16 @@ def against_scikit_learn(case, problem, alpha, n_queries=5):
 
 
 def warm_start(case, problem, alpha):
-    """The peer is our own cold start, after the dictionary has changed a little."""
+    """The peer is our own cold start, after the dictionary has changed a little; codes are CSR."""
     rng = np.random.default_rng(0)
-    before = ours(problem, alpha, 1)
+    before = ours(problem, alpha, 1, sparse_output=True)
     mix = np.eye(problem.n_atoms)
-    mix += 1e-3 * rng.normal(size=mix.shape) / np.sqrt(problem.n_atoms)
+    mix += 1e-4 * rng.normal(size=mix.shape) / np.sqrt(problem.n_atoms)
     moved = type(problem)(problem.self_similarity, problem.cross @ mix, mix.T @ problem.gram @ mix)
     (warm, cold), (codes, _) = race(
-        lambda: ours(moved, alpha, 1, start=before), lambda: ours(moved, alpha, 1), repeats=3
+        lambda: ours(moved, alpha, 1, start=before, sparse_output=True),
+        lambda: ours(moved, alpha, 1, sparse_output=True),
+        repeats=3,
     )
-    facts = {"KKT / alpha": kkt_residual(moved, codes, alpha)}
+    facts = {"KKT / alpha": kkt_residual(moved, codes.toarray(), alpha)}
     return Row("sparse_coding", case, "cold start", 1, warm, cold, facts)

@@ -28,10 +28,10 @@ def run(quick=False):
 
 def sources():
     atoms, queries, labels, _ = data.digits(500)
-    yield "digits 500", atoms, queries, labels, 200
+    yield "digits 500", atoms, queries, labels, 50
     faces = data.yaleb()
     if faces is not None:
-        yield "YaleB 1216", faces[0], faces[1], faces[2], 100
+        yield "YaleB 1216", faces[0], faces[1], faces[2], 10
 
 
 def encode(problem, formulation):
