@@ -30,7 +30,8 @@ def cells():
             yield f"digits {n_atoms}, alpha {alpha}", problem, alpha
 
 
-def ours(problem, alpha, threads, start=None, sparse_output=False):
+def ours(problem, alpha, threads, start=None):
+    """Codes as a CSR array; SPAMS returns columns of the same kind."""
     penalty = Penalty(np.full((1, problem.n_atoms), alpha), np.zeros((1, problem.n_atoms)))
     codes, *_ = active_set.solve(
         problem,
@@ -39,7 +40,7 @@ def ours(problem, alpha, threads, start=None, sparse_output=False):
         sum_to_one=False,
         n_jobs=threads,
         start=start,
-        sparse_output=sparse_output,
+        sparse_output=True,
     )
     return codes
 
@@ -79,7 +80,7 @@ def run(quick=False):
                     lambda peer=peer, a=alpha: peer(a),
                     repeats=2 if quick else 5,
                 )
-            other = answer.T.toarray()
+            codes, other = codes.toarray(), answer.T.toarray()
             yield Row(
                 "sparse_coding", case, "spams.lasso", threads, mine, theirs, {
                     "nonzero": float(np.count_nonzero(codes, axis=1).mean()),
@@ -100,8 +101,8 @@ def against_scikit_learn(case, problem, alpha, n_queries=5):
         codes = scikit_learn(problem, alpha, n_queries)
         theirs = (time.perf_counter() - begin) * problem.n_samples / n_queries
         (mine, _), (own, _) = race(lambda: ours(problem, alpha, 1), lambda: None, repeats=3)
-    part = problem.take(slice(0, n_queries))
-    difference = lasso_objective(part, own[:n_queries], alpha) - lasso_objective(part, codes, alpha)
+    part, own = problem.take(slice(0, n_queries)), own[:n_queries].toarray()
+    difference = lasso_objective(part, own, alpha) - lasso_objective(part, codes, alpha)
     facts = {"objective difference": difference}
     return Row("sparse_coding", case, "scikit-learn", 1, mine, theirs, facts)
 
@@ -109,13 +110,13 @@ def against_scikit_learn(case, problem, alpha, n_queries=5):
 def warm_start(case, problem, alpha):
     """The peer is our own cold start, after the dictionary has changed a little; codes are CSR."""
     rng = np.random.default_rng(0)
-    before = ours(problem, alpha, 1, sparse_output=True)
+    before = ours(problem, alpha, 1)
     mix = np.eye(problem.n_atoms)
     mix += 1e-4 * rng.normal(size=mix.shape) / np.sqrt(problem.n_atoms)
     moved = type(problem)(problem.self_similarity, problem.cross @ mix, mix.T @ problem.gram @ mix)
     (warm, cold), (codes, _) = race(
-        lambda: ours(moved, alpha, 1, start=before, sparse_output=True),
-        lambda: ours(moved, alpha, 1, sparse_output=True),
+        lambda: ours(moved, alpha, 1, start=before),
+        lambda: ours(moved, alpha, 1),
         repeats=3,
     )
     facts = {"KKT / alpha": kkt_residual(moved, codes.toarray(), alpha)}

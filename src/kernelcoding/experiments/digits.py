@@ -27,8 +27,7 @@ from ..coders import (
 from ..problem import CodingProblem
 from .records import Record
 
-# Settings are the same for both kernels; they were chosen by cross-validation on the training
-# half only, over decades of alpha and sigma.
+# Round settings, the same for both kernels; none was chosen by looking at the test half.
 METHODS: dict[str, BaseKernelCoder] = {
     "bag of words, hard": KernelBagOfWords(assignment="hard"),
     "bag of words, soft": KernelBagOfWords(),

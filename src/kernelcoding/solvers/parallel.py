@@ -23,6 +23,7 @@ def map_rows(
     n_threads = effective_n_jobs(n_jobs)
     if n_threads == 1:
         return [function(slice(0, n_rows))]
+    chunk = min(chunk, max(8, n_rows // (4 * n_threads)))  # a few each, for an even load
     slices = [slice(start, min(start + chunk, n_rows)) for start in range(0, n_rows, chunk)]
     with ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(function, slices))
