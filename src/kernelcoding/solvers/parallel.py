@@ -10,17 +10,26 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from joblib import effective_n_jobs
+from joblib import cpu_count
 from threadpoolctl import threadpool_limits
 
 Result = TypeVar("Result")
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Number of threads that ``n_jobs`` asks for: None is one, -1 all cores, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; None is one thread, -1 is all cores.")
+    return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
 
 
 def map_rows(
     function: Callable[[slice], Result], n_rows: int, n_jobs: int | None, chunk: int = 64
 ) -> list[Result]:
     """Call ``function`` on consecutive slices of rows and return the results in order."""
-    n_threads = effective_n_jobs(n_jobs)
+    n_threads = count_threads(n_jobs)
     if n_threads == 1:
         return [function(slice(0, n_rows))]
     chunk = min(chunk, max(8, n_rows // (4 * n_threads)))  # a few each, for an even load
@@ -37,7 +46,7 @@ def map_blocks(
     For work that calls BLAS: with more than one thread of ours, BLAS keeps to one of its own.
     """
     slices = [slice(start, min(start + block, n_rows)) for start in range(0, n_rows, block)]
-    n_threads = min(effective_n_jobs(n_jobs), len(slices))
+    n_threads = min(count_threads(n_jobs), len(slices))
     if n_threads == 1:
         return [function(rows) for rows in slices]
     with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:
