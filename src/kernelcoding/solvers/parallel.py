@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from joblib import cpu_count
 from threadpoolctl import threadpool_limits
@@ -34,8 +34,7 @@ def map_rows(
         return [function(slice(0, n_rows))]
     chunk = min(chunk, max(8, n_rows // (4 * n_threads)))  # a few each, for an even load
     slices = [slice(start, min(start + chunk, n_rows)) for start in range(0, n_rows, chunk)]
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(function, slices))
+    return _share(function, slices, n_threads)
 
 
 def map_blocks(
@@ -49,5 +48,24 @@ def map_blocks(
     n_threads = min(count_threads(n_jobs), len(slices))
     if n_threads == 1:
         return [function(rows) for rows in slices]
-    with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(function, slices))
+    with threadpool_limits(1):
+        return _share(function, slices, n_threads)
+
+
+def _share(
+    function: Callable[[slice], Result], slices: list[slice], n_threads: int
+) -> list[Result]:
+    """Results in order; the calling thread works along, so that one fewer must be started."""
+    results: list[Any] = [None] * len(slices)
+    waiting = iter(enumerate(slices))  # handing out the next slice is atomic
+
+    def work() -> None:
+        for position, rows in waiting:
+            results[position] = function(rows)
+
+    with ThreadPoolExecutor(n_threads - 1) as pool:
+        others = [pool.submit(work) for _ in range(n_threads - 1)]
+        work()
+        for other in others:
+            other.result()
+    return results
