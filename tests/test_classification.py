@@ -13,6 +13,7 @@ from sklearn.preprocessing import normalize
 import kernelcoding as kc
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.kernels import Gaussian, MultipleKernel, Polynomial
+from reference.features import quadratic_features
 
 CODERS = {
     "sparse": kc.KernelSparseCoder(alpha=0.05),
@@ -27,13 +28,6 @@ CODERS = {
     "some atoms": kc.KernelSparseCoder(alpha=0.05, atoms=15, random_state=0),
 }
 EVERY_CODER = pytest.mark.parametrize("coder", CODERS.values(), ids=CODERS.keys())
-
-
-def quadratic_features(X):
-    """Feature map of ``(x'z + 1)^2``."""
-    n, d = X.shape
-    pairs = (X[:, :, None] * X[:, None, :]).reshape(n, d * d)
-    return np.hstack([np.ones((n, 1)), np.sqrt(2.0) * X, pairs])
 
 
 @pytest.fixture
