@@ -8,7 +8,6 @@ from typing import Annotated
 
 try:
     import typer
-    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.table import Table
@@ -20,7 +19,7 @@ from .experiments.records import Record
 from .report.page import write_page
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
-COLUMNS = ("method", "kernel", "accuracy %", "atoms", "error %", "gap", "seconds")
+COLUMNS = ("method", "kernel", "accuracy", "atoms", "error", "gap", "seconds")
 
 
 @app.callback()
@@ -46,9 +45,10 @@ def demo(
     console.print(_table(records))
     text = (
         "Handwritten digits of scikit-learn, half for training: every training sample is an atom, "
-        "the class with the smallest residual wins. Error is the squared distance in the kernel's "
-        "space relative to the samples' norm; atoms are those a code uses, on average; the gap is "
-        "the largest distance to the optimum that the certificates leave open."
+        "the class with the smallest residual wins. Accuracy and error are in percent; error is "
+        "the squared distance in the kernel's space relative to the samples' norm; atoms are those "
+        "a code uses, on average; the gap is the largest distance to the optimum that the "
+        "certificates leave open."
     )
     title = "Kernel coding of handwritten digits"
     page = write_page(out, title, text, COLUMNS, [_cells(record) for record in records])
@@ -68,8 +68,8 @@ def _cells(record: Record) -> tuple[str, ...]:
 
 
 def _table(records: list[Record]) -> Table:
-    title = "Digits, all training samples as atoms, residual rule"
-    table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False)
+    title = "Digits, every sample an atom, residual rule (accuracy, error in %)"
+    table = Table(title=title, box=None, padding=(0, 2, 0, 0))  # within 80 columns
     for position, column in enumerate(COLUMNS):
         table.add_column(column, justify="left" if position < 2 else "right", no_wrap=True)
     for record in records:

@@ -34,7 +34,7 @@ METHODS: dict[str, BaseKernelCoder] = {
     "bag of words, local": KernelBagOfWords(n_neighbors=5),
     "sparse coding": KernelSparseCoder(alpha=0.01),
     "sparse coding, positive": KernelSparseCoder(alpha=0.01, positive=True),
-    "sparse coding, groups": KernelSparseCoder(alpha=0.01, groups="y"),
+    "sparse coding, groups": KernelSparseCoder(alpha=0.02, groups="y"),
     "LLC, 20 neighbours": KernelLLC(n_neighbors=20),
     "LLC, exact": KernelLLC(n_neighbors=None),
     "LCC": KernelLCC(alpha=0.1),
