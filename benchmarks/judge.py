@@ -13,16 +13,12 @@ RESULTS = Path("benchmarks/results")
 
 
 @dataclass
-class Row:
-    """One line of a table: our time, the peer's, and what else was measured."""
+class Measured:
+    """What a race has shown."""
 
-    suite: str
-    case: str
-    peer: str
-    threads: int
     ours: float  # seconds
     theirs: float  # seconds
-    facts: dict = field(default_factory=dict)
+    peak: float = np.nan  # megabytes that our side added to the resident set
 
     @property
     def ratio(self):
@@ -30,12 +26,50 @@ class Row:
         return self.theirs / self.ours
 
 
+@dataclass
+class Row:
+    """One line of a table: our time, the peer's, and what else was measured."""
+
+    suite: str
+    case: str
+    peer: str
+    threads: int
+    measured: Measured
+    facts: dict = field(default_factory=dict)
+
+    @property
+    def ratio(self):
+        """How many times faster than the peer."""
+        return self.measured.ratio
+
+
+def peak_memory(function):
+    """Megabytes by which a call raised the resident set at its peak (Linux; else NaN)."""
+    status, refs = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+    if not status.exists() or not refs.exists():
+        return np.nan
+
+    def kilobytes(name):
+        line = next(ln for ln in status.read_text().splitlines() if ln.startswith(name))
+        return int(line.split()[1])
+
+    gc.collect()
+    refs.write_text("5")  # the peak starts again from here
+    before = kilobytes("VmRSS:")
+    answer = function()
+    after = kilobytes("VmHWM:")
+    del answer
+    return (after - before) / 1024
+
+
 def race(ours, theirs, repeats=5, at_least=0.3, at_most=10.0):
-    """Best time of each side and its last answer; sides take turns, after one run unmeasured.
+    """Best time of each side and its last answer; sides take turns, compiled code is warm.
 
     Short runs are repeated for ``at_least`` seconds, long ones not beyond ``at_most``.
     """
-    answers = [ours(), None]
+    ours()
+    peak = peak_memory(ours)
+    answers = [None, None]
     best = [np.inf, np.inf]
     start = time.perf_counter()
     rounds = 0
@@ -48,7 +82,7 @@ def race(ours, theirs, repeats=5, at_least=0.3, at_most=10.0):
             answers[side] = function()
             best[side] = min(best[side], time.perf_counter() - begin)
         rounds += 1
-    return best, answers
+    return Measured(*best, peak), answers
 
 
 def lasso_objective(problem, codes, alpha):
@@ -91,11 +125,13 @@ def save(suite, rows):
 def show(suite, rows):
     """A table in Markdown, with the geometric mean of the ratios."""
     names = list(dict.fromkeys(name for row in rows for name in row.facts))
-    head = ["case", "peer", "threads", "ours ms", "peer ms", "ratio", *names]
+    head = ["case", "peer", "threads", "ours ms", "peer ms", "ratio", "peak MB", *names]
     lines = [f"### {suite}", "", "| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     for row in rows:
-        cells = [row.case, row.peer, str(row.threads), f"{1e3 * row.ours:.1f}"]
-        cells += [f"{1e3 * row.theirs:.1f}", f"{row.ratio:.2f}"]
+        measured = row.measured
+        cells = [row.case, row.peer, str(row.threads), f"{1e3 * measured.ours:.1f}"]
+        cells += [f"{1e3 * measured.theirs:.1f}", f"{row.ratio:.2f}"]
+        cells += ["" if np.isnan(measured.peak) else f"{measured.peak:.0f}"]
         cells += [format_fact(row.facts.get(name, "")) for name in names]
         lines.append("| " + " | ".join(cells) + " |")
     for peer in dict.fromkeys(row.peer for row in rows):

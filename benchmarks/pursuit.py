@@ -43,7 +43,7 @@ def against_dictlearn(name, problem, n_nonzero, repeats):
     """Its Batch-OMP has one thread."""
     cov = np.ascontiguousarray(problem.cross.T)
     with threadpool_limits(1):
-        (mine, theirs), (codes, other) = race(
+        measured, (codes, other) = race(
             lambda: ours(problem, n_nonzero, "omp", 1),
             lambda: dictlearn.sparse_encode(
                 None, None, algorithm="omp", n_nonzero_coefs=n_nonzero, gram=problem.gram, cov=cov
@@ -52,7 +52,7 @@ def against_dictlearn(name, problem, n_nonzero, repeats):
         )
     other = other if other.shape == codes.shape else other.T
     facts = {"error": mean_error(problem, codes), "peer's error": mean_error(problem, other)}
-    yield Row("pursuit", f"OMP {n_nonzero}, {name}", "dictlearn", 1, mine, theirs, facts)
+    yield Row("pursuit", f"OMP {n_nonzero}, {name}", "dictlearn", 1, measured, facts)
 
 
 def against_spams(name, problem, n_nonzero, repeats):
@@ -60,7 +60,7 @@ def against_spams(name, problem, n_nonzero, repeats):
     atoms, samples = data.factor(problem)
     for threads in (1, 2):
         with threadpool_limits(threads):
-            (mine, theirs), (codes, other) = race(
+            measured, (codes, other) = race(
                 lambda t=threads: ours(problem, n_nonzero, "ols", t),
                 lambda t=threads: spams.omp(samples, atoms, L=n_nonzero, numThreads=t),
                 repeats,
@@ -69,4 +69,4 @@ def against_spams(name, problem, n_nonzero, repeats):
             "error": mean_error(problem, codes),
             "peer's error": mean_error(problem, other.T.toarray()),
         }
-        yield Row("pursuit", f"OLS {n_nonzero}, {name}", "spams.omp", threads, mine, theirs, facts)
+        yield Row("pursuit", f"OLS {n_nonzero}, {name}", "spams.omp", threads, measured, facts)

@@ -75,14 +75,14 @@ def run(quick=False):
         for threads in (1, 2):
             peer = spams_lasso(problem, threads)
             with threadpool_limits(threads):
-                (mine, theirs), (codes, answer) = race(
+                measured, (codes, answer) = race(
                     lambda p=problem, a=alpha, t=threads: ours(p, a, t),
                     lambda peer=peer, a=alpha: peer(a),
                     repeats=2 if quick else 5,
                 )
             codes, other = codes.toarray(), answer.T.toarray()
             yield Row(
-                "sparse_coding", case, "spams.lasso", threads, mine, theirs, {
+                "sparse_coding", case, "spams.lasso", threads, measured, {
                     "nonzero": float(np.count_nonzero(codes, axis=1).mean()),
                     "objective difference": lasso_objective(problem, codes, alpha)
                     - lasso_objective(problem, other, alpha),
@@ -100,11 +100,12 @@ def against_scikit_learn(case, problem, alpha, n_queries=5):
         begin = time.perf_counter()
         codes = scikit_learn(problem, alpha, n_queries)
         theirs = (time.perf_counter() - begin) * problem.n_samples / n_queries
-        (mine, _), (own, _) = race(lambda: ours(problem, alpha, 1), lambda: None, repeats=3)
+        measured, (own, _) = race(lambda: ours(problem, alpha, 1), lambda: None, repeats=3)
+    measured.theirs = theirs
     part, own = problem.take(slice(0, n_queries)), own[:n_queries].toarray()
     difference = lasso_objective(part, own, alpha) - lasso_objective(part, codes, alpha)
     facts = {"objective difference": difference}
-    return Row("sparse_coding", case, "scikit-learn", 1, mine, theirs, facts)
+    return Row("sparse_coding", case, "scikit-learn", 1, measured, facts)
 
 
 def warm_start(case, problem, alpha):
@@ -114,10 +115,10 @@ def warm_start(case, problem, alpha):
     mix = np.eye(problem.n_atoms)
     mix += 1e-4 * rng.normal(size=mix.shape) / np.sqrt(problem.n_atoms)
     moved = type(problem)(problem.self_similarity, problem.cross @ mix, mix.T @ problem.gram @ mix)
-    (warm, cold), (codes, _) = race(
+    measured, (codes, _) = race(
         lambda: ours(moved, alpha, 1, start=before),
         lambda: ours(moved, alpha, 1),
         repeats=3,
     )
     facts = {"KKT / alpha": kkt_residual(moved, codes.toarray(), alpha)}
-    return Row("sparse_coding", case, "cold start", 1, warm, cold, facts)
+    return Row("sparse_coding", case, "cold start", 1, measured, facts)

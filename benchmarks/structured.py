@@ -67,21 +67,19 @@ def groups(name, problem, labels, alpha, repeats):
         )
 
     with threadpool_limits(1):
-        (mine, theirs), (codes, other) = race(
+        measured, (codes, other) = race(
             lambda: encode(problem, formulation), peer, repeats, at_least=0.0
         )
     value = objective(problem, formulation, codes)
     facts = {"objective difference": value - objective(problem, formulation, other.T)}
-    return Row(
-        "structured", f"group, {name}, alpha {alpha}", "spams.fistaFlat", 1, mine, theirs, facts
-    )
+    return Row("structured", f"group, {name}, alpha {alpha}", "spams.fistaFlat", 1, measured, facts)
 
 
 def simplex(name, problem, repeats):
     formulation = Formulation(NoPrior(), Simplex())
     atoms, samples = data.factor(problem)
     with threadpool_limits(1):
-        (mine, theirs), (codes, other) = race(
+        measured, (codes, other) = race(
             lambda: encode(problem, formulation),
             lambda: spams.decompSimplex(samples, atoms, computeXtX=True, numThreads=1),
             repeats,
@@ -89,7 +87,7 @@ def simplex(name, problem, repeats):
         )
     value = objective(problem, formulation, codes)
     facts = {"objective difference": value - objective(problem, formulation, other.T.toarray())}
-    return Row("structured", f"simplex, {name}", "spams.decompSimplex", 1, mine, theirs, facts)
+    return Row("structured", f"simplex, {name}", "spams.decompSimplex", 1, measured, facts)
 
 
 def local_coordinates(name, atoms, queries, alpha=0.1):
@@ -104,7 +102,7 @@ def local_coordinates(name, atoms, queries, alpha=0.1):
     )
     formulation = Formulation(LocalCoordinate(), Free(), alpha)
     with threadpool_limits(1):
-        (mine, theirs), (codes, answer) = race(
+        measured, (codes, answer) = race(
             lambda: encode(problem, formulation),
             lambda: mlpack.local_coordinate_coding(
                 input_model=trained["output_model"], test=queries
@@ -115,4 +113,4 @@ def local_coordinates(name, atoms, queries, alpha=0.1):
     other = np.asarray(answer["codes"])
     value = objective(problem, formulation, codes)
     facts = {"objective difference": value - objective(problem, formulation, other)}
-    return Row("structured", f"LCC, {name}", "mlpack", 1, mine, theirs, facts)
+    return Row("structured", f"LCC, {name}", "mlpack", 1, measured, facts)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .active_members import ACTIVE, BARRED, allowance
-from .cholesky import copy, inner, subtract_rows
+from .cholesky import copy, inner, raised, subtract_rows
 
 EPS = 2.220446049250313e-16
 # Admit at most a fifth of the active set, and a few while it is small; none much weaker than the
@@ -57,16 +57,13 @@ def active_within(row, scratch, size, part, floor):
 @inner
 def largest_excess(correlation, bound, nonnegative, out):
     """Write correlations in excess of a bound to ``out``; return the largest."""
-    largest = -np.inf
     if nonnegative:
         for j in range(out.size):
             out[j] = correlation[j] - bound[j]
-            largest = out[j] if out[j] > largest else largest
     else:
         for j in range(out.size):
             out[j] = abs(correlation[j]) - bound[j]
-            largest = out[j] if out[j] > largest else largest
-    return largest
+    return raised(out, -np.inf)
 
 
 @inner
@@ -89,9 +86,11 @@ def choose(row, scratch, size, floor):
     """List the violators that shall enter; return how many."""
     atoms, heap, strength = scratch.entering, scratch.entering_value, scratch.strength
     strongest = largest_excess(scratch.correlation, scratch.bound, row.nonnegative, strength)
+    if not strongest > floor:
+        return np.int64(0)
     least = max(floor, WEAKEST * strongest)
     limit = max(AT_LEAST, size // PART)
-    count = 0
+    count: int | np.int64 = np.int64(0)
     for atom in range(strength.size):
         if strength[atom] > least:
             if count < limit:
@@ -111,19 +110,30 @@ def choose(row, scratch, size, floor):
 
 
 @inner
+def inactive_within(row, scratch, floor, vague):
+    """Whether no correlation outside the active set exceeds what is allowed there, or is NaN."""
+    strength, state = scratch.strength, scratch.state
+    numbers = 0
+    for atom in range(strength.size):
+        numbers += strength[atom] == strength[atom]
+    good = numbers == strength.size
+    for atom in range(strength.size):
+        if strength[atom] > 0.0 and state[atom] != ACTIVE:
+            rounding = vague if state[atom] == BARRED else floor
+            good = good and strength[atom] <= allowance(row, atom) + rounding
+    return good
+
+
+@inner
 def verdict(row, scratch, size, floor, stalled):
     """Largest violation of the optimality conditions, and whether all are within tolerance."""
-    strength, state = scratch.strength, scratch.state
-    residual = largest_excess(scratch.correlation, row.l1, row.nonnegative, strength)
+    residual = largest_excess(scratch.correlation, row.l1, row.nonnegative, scratch.strength)
     # Where rounding errors had the last word, no more is asked than the Gram matrix can tell.
     vague = row.precision * floor / (16.0 * EPS)
-    good = active_within(row, scratch, size, 1.0, vague if stalled else floor)
+    floor = vague if stalled else floor
+    good = active_within(row, scratch, size, 1.0, floor)
+    good = good and inactive_within(row, scratch, floor, vague)
     good = good and (size > 0 or not row.sum_to_one)
-    for atom in range(strength.size):
-        good = good and not np.isnan(strength[atom])
-        if strength[atom] > 0.0 and state[atom] != ACTIVE:
-            rounding = vague if stalled or state[atom] == BARRED else floor
-            good = good and strength[atom] <= allowance(row, atom) + rounding
     residual = max(residual, 0.0)
     for i in range(size):
         atom = scratch.members[i]

@@ -166,7 +166,7 @@ def found(row, scratch, factor, count):
     lowest = np.inf
     for i in range(count):
         line, out = row.gram[entering[i]], factor[i]
-        for j in range(i, count):
+        for j in range(i):
             out[j] = line[entering[j]] + row.shift
         out[i] = diagonal(row, entering[i])
         lowest = min(lowest, out[i])

@@ -11,7 +11,7 @@ import numpy as np
 
 from .active_conditions import active_within, choose, correlate, rounding_level, verdict
 from .active_members import ACTIVE, BARRED, Row, admit, allocate, diagonal, drop, found, reset
-from .cholesky import allocating, backward, copy, dot, forward, inner, with_room
+from .cholesky import allocating, backward, copy, dot, forward, inner, raised, with_room
 from .jit import compiled
 
 POLISH = 1e-3  # accuracy of the accepted code on its active set, in units of the tolerance
@@ -240,12 +240,12 @@ def gather(scratch, size, indices, values):
 
 
 @inner
-def prepare(cross, shift, line):
+def prepare(cross, shift, line, size_of):
     """Write one row of ``cross`` to ``line``; return the scale of correlations."""
-    scale = shift
+    copy(cross, line)
     for j in range(line.size):
-        line[j] = cross[j]
-        scale = abs(line[j]) if abs(line[j]) > scale else scale
+        size_of[j] = abs(line[j])
+    scale = raised(size_of, shift)
     return scale if scale > 0.0 else 1.0
 
 
@@ -292,7 +292,7 @@ def solve_rows(
     converged = np.empty(n_rows, np.bool_)
     shift = mean_diagonal(gram) if sum_to_one else 0.0
     for i in range(n_rows):
-        scale = prepare(cross[i], shift, line)
+        scale = prepare(cross[i], shift, line, scratch.strength)
         row = Row(
             gram, line, l1[i % l1.shape[0]], ridge[i % ridge.shape[0]], nonnegative, sum_to_one,
             shift, precision, scale, tol,

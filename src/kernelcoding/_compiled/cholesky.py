@@ -11,6 +11,8 @@ import numpy as np
 
 from .jit import compiled
 
+LOOK = 64  # numbers compared at once in the search for the largest
+
 # Called from compiled code only, so without the wrappers that Python would need to call it.
 OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
@@ -30,6 +32,23 @@ def copy(source, out):
     """Write ``source`` to the front of ``out``."""
     for i in range(source.size):
         out[i] = source[i]
+
+
+@inner
+def raised(values, level):
+    """The largest of the values, or ``level`` if none is above it; NaN is above nothing.
+
+    Counting vectorises where a running maximum does not, and few blocks hold a new maximum.
+    """
+    for start in range(0, values.size, LOOK):
+        block = values[start : min(start + LOOK, values.size)]
+        above = 0
+        for j in range(block.size):
+            above += block[j] > level
+        if above > 0:
+            for j in range(block.size):
+                level = block[j] if block[j] > level else level
+    return level
 
 
 @summing

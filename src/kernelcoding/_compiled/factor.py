@@ -1,7 +1,9 @@
 """A blocked Cholesky factorisation without LAPACK: Newton systems, first active sets.
 
 Rows run in threads of our own, so a threaded LAPACK call inside one row would fight with them.
-Only the upper triangle is read and written: ``matrix = U' U`` with rows of U contiguous.
+The factor is computed by rows of L, so that all work is inner products along contiguous memory,
+eight at a time: they need no stores, hence no proof that stores do not overlap loads, which is
+what keeps compilers from vectorising the textbook update.
 """
 
 from __future__ import annotations
@@ -11,66 +13,109 @@ from .jit import compiled
 # Contracting and reordering sums lets the loops use vector registers; NaN and infinity keep
 # their meaning, unlike under fastmath=True.
 SUMS = {"contract", "reassoc", "nsz"}
-STRIP = 512  # columns updated together: four rows of this length stay in the first cache
+PANEL = 64  # rows worked on together: each finished row is fetched once a panel
+TILE = 8  # side of the squares that a transposition moves, one cache line wide
 
 
 @compiled(fastmath=SUMS)
-def update_four(matrix, above, first, low, high):
-    """Subtract four finished rows from four later ones: sixteen products a load and store."""
-    p0, p1, p2, p3 = matrix[above], matrix[above + 1], matrix[above + 2], matrix[above + 3]
-    r0, r1, r2, r3 = matrix[first], matrix[first + 1], matrix[first + 2], matrix[first + 3]
-    a0, a1, a2, a3 = p0[first], p1[first], p2[first], p3[first]
-    b0, b1, b2, b3 = p0[first + 1], p1[first + 1], p2[first + 1], p3[first + 1]
-    c0, c1, c2, c3 = p0[first + 2], p1[first + 2], p2[first + 2], p3[first + 2]
-    d0, d1, d2, d3 = p0[first + 3], p1[first + 3], p2[first + 3], p3[first + 3]
-    for j in range(low, high):
-        x0, x1, x2, x3 = p0[j], p1[j], p2[j], p3[j]
-        r0[j] -= a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3
-        r1[j] -= b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3
-        r2[j] -= c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3
-        r3[j] -= d0 * x0 + d1 * x1 + d2 * x2 + d3 * x3
+def eight_dots(x0, x1, y0, y1, y2, y3):
+    """Inner products of two vectors with four: eight products for six loads."""
+    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
+    for k in range(x0.size):
+        u, v = x0[k], x1[k]
+        p, q, r, s = y0[k], y1[k], y2[k], y3[k]
+        a0 += u * p
+        a1 += u * q
+        a2 += u * r
+        a3 += u * s
+        b0 += v * p
+        b1 += v * q
+        b2 += v * r
+        b3 += v * s
+    return (a0, a1, a2, a3), (b0, b1, b2, b3)
 
 
 @compiled(fastmath=SUMS)
-def factor_rows(matrix, size, done, first, last, floor):
-    """Factor rows ``first:last`` from which rows up to ``done`` are subtracted already."""
+def solve_four(row, first, dots, corner):
+    """Entries ``first .. first + 3`` of a row of L, from its inner products with those rows."""
+    (i0, l10, i1, l20, l21, i2, l30, l31, l32, i3) = corner
+    x0 = (row[first] - dots[0]) * i0
+    x1 = (row[first + 1] - dots[1] - x0 * l10) * i1
+    x2 = (row[first + 2] - dots[2] - x0 * l20 - x1 * l21) * i2
+    x3 = (row[first + 3] - dots[3] - x0 * l30 - x1 * l31 - x2 * l32) * i3
+    row[first], row[first + 1], row[first + 2], row[first + 3] = x0, x1, x2, x3
+
+
+@compiled(fastmath=SUMS)
+def factor_corner(matrix, first, last, floor):
+    """Rows ``first:last`` from column ``first`` on; all earlier columns are finished."""
     for i in range(first, last):
         row = matrix[i]
-        for p in range(done, i):
-            above = matrix[p]
-            scale = above[i]
-            for j in range(i, size):
-                row[j] -= scale * above[j]
-        if not row[i] >= floor:
-            return False
-        pivot = row[i] ** 0.5
-        row[i] = pivot
-        inverse = 1.0 / pivot
-        for j in range(i + 1, size):
-            row[j] *= inverse
+        for j in range(first, i + 1):
+            other, value = matrix[j], row[j]
+            for k in range(j):
+                value -= row[k] * other[k]
+            if j < i:
+                row[j] = value / other[j]
+            elif value >= floor:
+                row[i] = value**0.5
+            else:
+                return False
     return True
 
 
 @compiled
-def cholesky(matrix, size, floor):
-    r"""Overwrite the upper triangle of ``matrix[:size, :size]`` by U with :math:`U^\top U = M`.
+def corner_of(matrix, i):
+    """Four by four block on the diagonal of L, its diagonal inverted."""
+    r0, r1, r2, r3 = matrix[i], matrix[i + 1], matrix[i + 2], matrix[i + 3]
+    return (
+        1.0 / r0[i],
+        r1[i], 1.0 / r1[i + 1],
+        r2[i], r2[i + 1], 1.0 / r2[i + 2],
+        r3[i], r3[i + 1], r3[i + 2], 1.0 / r3[i + 3],
+    )  # fmt: skip
 
+
+@compiled
+def reflect(matrix, size):
+    """Write the transpose of the lower triangle to the upper one."""
+    for top in range(0, size, TILE):
+        for left in range(0, top + 1, TILE):
+            for i in range(top, min(top + TILE, size)):
+                for j in range(left, min(left + TILE, i)):
+                    matrix[j, i] = matrix[i, j]
+
+
+@compiled
+def cholesky(matrix, size, floor):
+    r"""Overwrite ``matrix[:size, :size]`` by L and its transpose, :math:`L L^\top = M`.
+
+    Only the lower triangle is read; the lower one ends as L, the upper one as its transpose.
     Returns False, with the work half done, at the first pivot that is below ``floor`` or NaN.
     """
-    blocked = size - size % 4
-    for first in range(0, blocked, 4):
-        for low in range(first, size, STRIP):
-            high = min(low + STRIP, size)
-            for above in range(0, first, 4):
-                update_four(matrix, above, first, low, high)
-        if not factor_rows(matrix, size, first, first, first + 4, floor):
-            return False
-    return factor_rows(matrix, size, 0, blocked, size, floor)
+    for top in range(0, size, PANEL):
+        bottom = min(top + PANEL, size)
+        for j in range(0, bottom, 4):
+            if j >= top and not factor_corner(matrix, j, min(j + 4, bottom), floor):
+                return False
+            if j + 4 >= bottom:
+                break
+            corner = corner_of(matrix, j)
+            y0, y1, y2, y3 = matrix[j], matrix[j + 1], matrix[j + 2], matrix[j + 3]
+            for i in range(max(top, j + 4), bottom, 2):
+                last = min(i + 1, bottom - 1)  # itself where no row is left to go with it
+                a, b = matrix[i], matrix[last]
+                dots, others = eight_dots(a[:j], b[:j], y0[:j], y1[:j], y2[:j], y3[:j])
+                solve_four(a, j, dots, corner)
+                if last > i:
+                    solve_four(b, j, others, corner)
+    reflect(matrix, size)
+    return True
 
 
 @compiled(fastmath=SUMS)
 def solve_factored(factor, size, right):
-    r"""Solve :math:`U^\top U x = b` in place of ``right[:size]``."""
+    r"""Solve :math:`L L^\top x = b` in place of ``right[:size]``, by rows of the upper factor."""
     for i in range(size):
         row = factor[i]
         value = right[i] / row[i]

@@ -90,7 +90,7 @@ def factor_hessian(model, state, active, size, damping, matrix):
         g = group_of[i]
         row = gram[i]
         target = matrix[a]
-        for b in range(a, size):
+        for b in range(a + 1):
             target[b] = row[active[b]]
         target[a] += ridge[i]
         largest = max(largest, target[a])
@@ -98,7 +98,7 @@ def factor_hessian(model, state, active, size, damping, matrix):
             bend = weights[g] / norms[g]
             target[a] += bend
             scale = bend * (code[i] / norms[g])
-            for b in range(a, size):
+            for b in range(a, -1, -1):
                 if group_of[active[b]] != g:
                     break
                 target[b] -= scale * (code[active[b]] / norms[g])
