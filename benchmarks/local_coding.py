@@ -51,7 +51,7 @@ def exact(repeats):
     for name, atoms, queries in problems():
         coder = KernelLLC("rbf", atoms, n_neighbors=None, n_jobs=2).fit(atoms)
         problem = next(coder.problems(queries))[1]
-        penalty = coder._formulation().penalty(problem)
+        penalty = coder.formulation().penalty(problem)
         measured, (codes, other) = race(
             lambda c=coder, q=queries: c.transform(q),
             lambda p=problem, r=penalty.ridge: linear_system.factorise_each(p, r, True, n_jobs=2),

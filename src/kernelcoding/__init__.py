@@ -11,10 +11,12 @@ from .coders import (
     KernelMatchingPursuit,
     KernelSparseCoder,
 )
+from .learning import KernelDictionaryLearning
 
 __all__ = [
     "KernelBagOfWords",
     "KernelCoder",
+    "KernelDictionaryLearning",
     "KernelLCC",
     "KernelLLC",
     "KernelMatchingPursuit",

@@ -106,13 +106,14 @@ def spread_atoms(
     kernel: Kernel, X: NDArray, n_atoms: int, random_state: np.random.RandomState
 ) -> PointDictionary:
     """k-means++ in H: each next sample is drawn in proportion to its squared distance."""
-    index = _spread_indices(kernel, X, n_atoms, random_state)
+    index = spread_indices(kernel, X, n_atoms, random_state)
     return PointDictionary(kernel, X[index], index)
 
 
-def _spread_indices(
+def spread_indices(
     kernel: Kernel, X: NDArray, n_atoms: int, random_state: np.random.RandomState
 ) -> NDArray:
+    """Indices of samples chosen by k-means++ in H."""
     everyone = np.arange(len(X))
     prepared = kernel.prepare(X, everyone)
     self_similarity = kernel.diagonal_of(prepared).astype(np.float64)
@@ -143,7 +144,7 @@ def centroid_atoms(
     samples = PointDictionary(kernel, X, np.arange(len(X)))
     gram = samples.gram
     centres = np.zeros((len(X), n_atoms), dtype=gram.dtype)
-    centres[_spread_indices(kernel, X, n_atoms, random_state), np.arange(n_atoms)] = 1.0
+    centres[spread_indices(kernel, X, n_atoms, random_state), np.arange(n_atoms)] = 1.0
     labels = np.full(len(X), -1)
     for _ in range(MAX_LLOYD_ROUNDS):
         cross = gram @ centres

@@ -18,6 +18,7 @@ class Constraint(Component):
     """A set of allowed codes."""
 
     is_convex = True
+    is_cone = True  # whether a multiple of an allowed code is allowed
     nonnegative = False
     sum_to_one = False
 
@@ -59,6 +60,7 @@ class NonNegative(Constraint):
 class SumToOne(Constraint):
     """Entries sum to one; codes do not change when the origin of H moves."""
 
+    is_cone = False
     sum_to_one = True
 
     def project(self, points: NDArray) -> NDArray:
@@ -77,6 +79,7 @@ class Simplex(Constraint):
     array([[0.6, 0.4, 0. ]])
     """
 
+    is_cone = False
     nonnegative = True
     sum_to_one = True
 
@@ -93,6 +96,7 @@ class Simplex(Constraint):
 class OneAtom(Constraint):
     """A single entry equal to one: hard assignment."""
 
+    is_cone = False
     is_convex = False
 
     def contains(self, codes: NDArray, tolerance: float = 1e-8) -> NDArray:

@@ -80,10 +80,34 @@ class CodingProblem:
         return np.maximum(self.self_similarity - row_sums(codes, inner), 0.0)
 
 
+class KnownDictionary(Dictionary):
+    """A problem seen as a dictionary: samples are row numbers of the problem.
+
+    Lets coders, which ask a dictionary about samples, work from similarities alone.
+    """
+
+    def __init__(self, problem: CodingProblem):
+        self.problem = problem
+
+    @property
+    def gram(self) -> NDArray:
+        """Inner products of the atoms, (N, N)."""
+        return self.problem.gram
+
+    @property
+    def facts(self) -> GramFacts:  # type: ignore[override]
+        """What follows from the Gram matrix alone."""
+        return self.problem.facts
+
+    def similarities(self, X: NDArray) -> tuple[NDArray, NDArray]:
+        """``k(x, x)`` and cross-similarities of the given rows."""
+        return self.problem.self_similarity[X], self.problem.cross[X]
+
+
 def row_sums(codes: Codes, weights: NDArray | float = 1.0) -> NDArray:
     """Sum of ``codes * weights`` over atoms, for dense and CSR codes alike."""
     product: Any = codes.multiply(weights) if sparse.issparse(codes) else codes * weights
     return np.asarray(product.sum(axis=1)).ravel()
 
 
-__all__ = ["Codes", "CodingProblem", "row_sums"]
+__all__ = ["Codes", "CodingProblem", "KnownDictionary", "row_sums"]

@@ -91,20 +91,20 @@ class KernelBagOfWords(BaseKernelCoder):
         if self.n_neighbors is not None:
             self._check_neighbors()
 
-    def _formulation(self):
+    def formulation(self):
         return Formulation(NoPrior(), OneAtom())
 
     def _codes_are_sparse(self):
         return self.assignment == "hard" or self.n_neighbors is not None
 
-    def _encode(self, X, options):
-        codes = self._assign(X, options.sparse_output, options.out)
-        gap = self._gap(X, codes) if options.certify else None
+    def encode(self, dictionary, X, options):
+        """Code checked samples with any dictionary."""
+        codes = self._assign(dictionary, X, options.sparse_output, options.out)
+        gap = self._gap(dictionary, X, codes) if options.certify else None
         ones = np.ones(len(X), dtype=int)
         return CodingResult(codes, gap, ones == 1, ones)
 
-    def _assign(self, X, sparse_output, out=None):
-        dictionary = self.dictionary_
+    def _assign(self, dictionary, X, sparse_output, out=None):
         if self.assignment == "hard":
             near = dictionary.nearest(X, 1)
             return assignment.nearest_atom(near, dictionary.n_atoms, sparse_output)
@@ -114,15 +114,15 @@ class KernelBagOfWords(BaseKernelCoder):
         near = dictionary.nearest(X, self.n_neighbors)
         return assignment.local_assignment(near, dictionary.gram, self.sigma, sparse_output)
 
-    def _gap(self, X, codes):
+    def _gap(self, dictionary, X, codes):
         if self.assignment == "hard":
-            return super()._gap(X, codes)
-        gram = self.dictionary_.gram
+            return super()._gap(dictionary, X, codes)
+        gram = dictionary.gram
         if self.n_neighbors is None:
-            cross = self.dictionary_.cross(X)
+            cross = dictionary.cross(X)
             optimal = soft_assignment_optimum(cross, np.diag(gram), self.sigma)
         else:
-            near = self.dictionary_.nearest(X, self.n_neighbors)
+            near = dictionary.nearest(X, self.n_neighbors)
             norms = np.diag(gram)[near.indices]
             weights = soft_assignment_optimum(near.cross, norms, self.sigma)
             optimal = scatter(weights, near.indices, len(gram), sparse_output=False)

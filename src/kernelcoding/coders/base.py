@@ -94,8 +94,9 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
         def encode(rows: slice) -> CodingResult:
             if codes is None:
-                return self._encode(X[rows], options)
-            result = self._encode(X[rows], replace(options, out=codes[rows]))
+                return self.encode(self.dictionary_, X[rows], options)
+            into = replace(options, out=codes[rows])
+            result = self.encode(self.dictionary_, X[rows], into)
             if compact:
                 result.codes.astype(codes.dtype, copy=False).toarray(out=codes[rows])
             elif not np.shares_memory(result.codes, codes):
@@ -149,7 +150,9 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         X = self._validate_query(X)
         codes = self.check_codes(codes)
         _check_as_many(len(X), codes.shape[0])
-        return np.concatenate([self._gap(X[rows], codes[rows]) for rows in self._blocks(X)])
+        return np.concatenate(
+            [self._gap(self.dictionary_, X[rows], codes[rows]) for rows in self._blocks(X)]
+        )
 
     def problems(self, X, n_codes: int | None = None):
         """The coding problems of samples, block by block, in double precision.
@@ -227,37 +230,46 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     # What subclasses say ------------------------------------------------------------------
 
-    def _formulation(self) -> Formulation:
+    def formulation(self) -> Formulation:
         """Prior, constraint and weight."""
         raise NotImplementedError
 
     def _codes_are_sparse(self) -> bool:
         """Whether codes are made of few numbers a row."""
-        return codes_are_sparse(self._formulation())
+        return codes_are_sparse(self.formulation())
 
     def _check_parameters(self) -> None:
         """Refuse parameters that no data could make sense of."""
 
     def _prepare_formulation(self, X: NDArray, y) -> None:
         """Refuse what cannot be solved, now that the dictionary is known."""
-        formulation = self._formulation()
+        formulation = self.formulation()
         choose_solver(formulation)
         n_atoms = self.dictionary_.n_atoms
         empty = CodingProblem(np.empty(0), np.empty((0, n_atoms)), np.empty((n_atoms, n_atoms)))
         if formulation.kind in ("sparse", "group") and hasattr(formulation.prior, "for_atoms"):
             formulation.penalty(empty)  # weights and groups must fit the number of atoms
 
-    def _encode(self, X: NDArray, options: Options) -> CodingResult:
-        return solve(CodingProblem.of(self.dictionary_, X), self._formulation(), options)
+    def encode(self, dictionary: Dictionary, X: NDArray, options: Options) -> CodingResult:
+        """Code checked samples with any dictionary."""
+        return solve(CodingProblem.of(dictionary, X), self.formulation(), options)
 
-    def _gap(self, X: NDArray, codes: Codes) -> NDArray:
-        return certify(CodingProblem.of(self.dictionary_, X), self._formulation(), codes)
+    def prior_value(self, problem: CodingProblem, codes: Codes) -> NDArray:
+        """What the objective of each code has beside half its squared error, (n,)."""
+        return self.formulation().prior_value(problem, codes)
+
+    def _gap(self, dictionary: Dictionary, X: NDArray, codes: Codes) -> NDArray:
+        return certify(CodingProblem.of(dictionary, X), self.formulation(), codes)
 
     # Machinery ----------------------------------------------------------------------------
 
     def _options(self) -> Options:
         names = ("tol", "max_iter", "n_jobs", "sparse_output")
         return Options(**{name: getattr(self, name) for name in names if hasattr(self, name)})
+
+    def training_options(self) -> Options:
+        """Options for coding in bulk: no certificates, codes in their natural form."""
+        return replace(self._options(), certify=False, sparse_output=self._codes_are_sparse())
 
     def _check_neighbors(self) -> None:
         n_neighbors, n_atoms = self.n_neighbors, self.dictionary_.n_atoms

@@ -101,7 +101,7 @@ class KernelCoder(BaseKernelCoder):
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
 
-    def _formulation(self):
+    def formulation(self):
         prior = L1() if self.prior is None else self.prior
         constraint = Simplex() if self.constraint is None else self.constraint
         return Formulation(prior, constraint, self.alpha)

@@ -103,35 +103,42 @@ class KernelLLC(BaseKernelCoder):
         if self.n_neighbors is not None:
             self._check_neighbors()
 
-    def _formulation(self):
+    def formulation(self):
         return Formulation(Locality(self.sigma), SumToOne(), self.alpha)
 
     def _codes_are_sparse(self):
         return self.n_neighbors is not None
 
-    def _encode(self, X, options):
+    def encode(self, dictionary, X, options):
+        """Code checked samples with any dictionary."""
         if self.n_neighbors is None:
-            return super()._encode(X, options)
-        near = self.dictionary_.nearest(X, self.n_neighbors)
+            return super().encode(dictionary, X, options)
+        near = dictionary.nearest(X, self.n_neighbors)
         codes = local.solve(
             near.self_similarity,
             near.indices,
             near.cross,
-            self.dictionary_.gram,
+            dictionary.gram,
             self.regularization,
             n_jobs=options.n_jobs,
             sparse_output=options.sparse_output,
         )
         ones = np.ones(len(X), dtype=int)
-        gap = self._gap(X, codes) if options.certify else None
+        gap = self._gap(dictionary, X, codes) if options.certify else None
         return CodingResult(codes, gap, ones == 1, ones)
 
-    def _gap(self, X, codes):
+    def prior_value(self, problem, codes):
+        """Exact LLC's price of distance; the ridge of approximate LLC is not counted."""
         if self.n_neighbors is None:
-            return super()._gap(X, codes)
-        near = self.dictionary_.nearest(X, self.n_neighbors)
+            return super().prior_value(problem, codes)
+        return np.zeros(problem.n_samples)
+
+    def _gap(self, dictionary, X, codes):
+        if self.n_neighbors is None:
+            return super()._gap(dictionary, X, codes)
+        near = dictionary.nearest(X, self.n_neighbors)
         dense = codes.toarray() if sparse.issparse(codes) else codes
-        return local_gap(near, self.dictionary_.gram, self.regularization, dense)
+        return local_gap(near, dictionary.gram, self.regularization, dense)
 
 
 class KernelLCC(BaseKernelCoder):
@@ -192,5 +199,5 @@ class KernelLCC(BaseKernelCoder):
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
 
-    def _formulation(self):
+    def formulation(self):
         return Formulation(LocalCoordinate(), SumToOne(), self.alpha)

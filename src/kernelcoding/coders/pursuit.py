@@ -70,5 +70,5 @@ class KernelMatchingPursuit(BaseKernelCoder):
         if self.selection not in ("omp", "ols"):
             raise ValueError(f'selection must be "omp" or "ols", got {self.selection!r}.')
 
-    def _formulation(self):
+    def formulation(self):
         return Formulation(NoPrior(), AtMost(self.n_nonzero, self.selection))

@@ -109,7 +109,7 @@ class KernelSparseCoder(BaseKernelCoder):
         check_consistent_length(X, y)
         return column_or_1d(y)[index]
 
-    def _formulation(self):
+    def formulation(self):
         prior = L1() if self.groups is None else GroupL1(self.groups_)
         return Formulation(prior, NonNegative() if self.positive else Free(), self.alpha)
 

@@ -1,0 +1,5 @@
+"""Learning what coders take as given."""
+
+from .dictionary_learning import KernelDictionaryLearning
+
+__all__ = ["KernelDictionaryLearning"]

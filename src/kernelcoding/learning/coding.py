@@ -1,0 +1,151 @@
+"""The half-step for the codes, and the sums over samples that the half-step for atoms needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..constraints import AtMost
+from ..gram import GramFacts
+from ..priors import LocalCoordinate
+from ..problem import Codes, CodingProblem, KnownDictionary
+from ..solvers.choose import Options
+from .frames import Block, Frame, product
+
+
+@dataclass(slots=True)
+class Sums:
+    r"""All that the update of atoms asks of the samples.
+
+    For fixed codes the objective is, up to a constant,
+
+    .. math:: q(D) = \tfrac12\,\mathrm{tr}(S\,D^\top D) - \mathrm{tr}(M^\top D), \qquad
+              S = Y^\top Y, \quad M = \Phi(X) Y.
+    """
+
+    moment: NDArray  # (p, N) coordinates of M
+    second: NDArray  # (N, N) S
+    n_samples: float
+
+    def value(self, frame: Frame, vectors: NDArray) -> float:
+        """Q at these atoms, a mean over samples."""
+        linear = np.trace(frame.inner(self.moment, vectors))
+        return float(0.5 * np.sum(self.second * frame.gram(vectors)) - linear) / self.n_samples
+
+
+@dataclass(slots=True)
+class Coded:
+    """Codes of all samples, where kept, and what was summed on the way."""
+
+    codes: Codes | None
+    sums: Sums
+    objective: float  # mean over samples
+    errors: NDArray  # (n,) squared reconstruction errors
+    usage: NDArray  # (N,) samples that use the atom
+
+
+def problem_of(block: Block, gram: NDArray, facts: GramFacts | None = None) -> CodingProblem:
+    """A block's coding problem."""
+    return CodingProblem(block.self_similarity, block.cross, gram, facts or GramFacts(gram))
+
+
+def encode(coder: Any, problem: CodingProblem, options: Options) -> Codes:
+    """Codes by any coder, from similarities alone."""
+    known = KnownDictionary(problem)
+    rows = np.arange(problem.n_samples)
+    return coder.encode(known, rows, replace(options, certify=False)).codes
+
+
+def code_samples(
+    frame: Frame, vectors: NDArray, coder: Any, options: Options, start: Codes | None = None
+) -> Coded:
+    """Code all samples with the given atoms and sum up.
+
+    A greedy code is replaced by the sample's previous one where that is better: the objective then
+    never rises.
+    """
+    gram = frame.gram(vectors)
+    facts = GramFacts(gram)
+    kept, image, second = [], 0.0, 0.0
+    objective, usage = 0.0, np.zeros(len(gram))
+    errors = np.empty(frame.n_samples)
+    for block in frame.blocks(vectors):
+        problem = problem_of(block, gram, facts)
+        before = None if start is None else start[block.rows]
+        codes = encode(coder, problem, replace(options, start=before))
+        error = problem.squared_error(codes)
+        if before is not None and isinstance(coder.formulation().constraint, AtMost):
+            codes, error = better(problem, codes, error, before)
+        loads, extra = loads_of(coder, codes)
+        image = image + product(block.similarity.T, loads)
+        second = second + squared(codes) + np.diag(extra)
+        objective += 0.5 * error.sum() + coder.prior_value(problem, codes).sum()
+        usage += used(codes)
+        errors[block.rows] = error
+        if frame.keeps_samples:
+            kept.append((codes, loads))
+    # Frames that keep their samples have one block.
+    all_codes, all_loads = kept[0] if kept else (None, None)
+    sums = Sums(frame.coordinates(np.asarray(image), all_loads), np.asarray(second), len(errors))
+    return Coded(all_codes, sums, float(objective) / len(errors), errors, usage)
+
+
+def objective_at(frame: Frame, vectors: NDArray, coder: Any, codes: Codes) -> float:
+    """The mean objective of given codes with given atoms; one pass over kept samples."""
+    gram = frame.gram(vectors)
+    total = 0.0
+    for block in frame.blocks(vectors):
+        problem = problem_of(block, gram)
+        part = codes[block.rows]
+        total += 0.5 * problem.squared_error(part).sum()
+        total += coder.prior_value(problem, part).sum()
+    return float(total) / frame.n_samples
+
+
+def loads_of(coder: Any, codes: Codes) -> tuple[Codes, NDArray]:
+    r"""What the samples contribute to the moment, and to the diagonal of S beyond Y'Y.
+
+    Local coordinate coding pays for distances to atoms, a quadratic in the atoms as well: with
+    weight :math:`\alpha` it adds :math:`2\alpha|Y|` to the loads and :math:`2\alpha\sum_i|y_{ij}|`
+    to the diagonal, and the update of atoms is exact for it. The locality prior of exact LLC is
+    not quadratic; its change is neglected here and checked by the caller.
+    """
+    formulation = coder.formulation()
+    n_atoms = codes.shape[1]
+    if not isinstance(formulation.prior, LocalCoordinate):
+        return codes, np.zeros(n_atoms)
+    size = abs(codes)
+    weight = 2.0 * formulation.alpha
+    return codes + weight * size, weight * np.asarray(size.sum(axis=0)).ravel()
+
+
+def better(
+    problem: CodingProblem, codes: Codes, error: NDArray, before: Codes
+) -> tuple[Codes, NDArray]:
+    """Row by row, the codes with the lower error."""
+    old_error = problem.squared_error(before)
+    worse = error > old_error
+    if not worse.any():
+        return codes, error
+    if sparse.issparse(codes):
+        keep, back = (sparse.diags_array(mask.astype(float)) for mask in (~worse, worse))
+        mixed = sparse.csr_array(keep @ codes + back @ sparse.csr_array(before))
+    else:
+        mixed = np.where(worse[:, None], before, codes)
+    return mixed, np.minimum(error, old_error)
+
+
+def squared(codes: Codes) -> NDArray:
+    """Y'Y as a dense array."""
+    return product(codes.T.toarray() if sparse.issparse(codes) else codes.T, codes)
+
+
+def used(codes: Codes) -> NDArray:
+    """How many samples use each atom."""
+    if sparse.issparse(codes):
+        return np.bincount(codes.indices[codes.data != 0], minlength=codes.shape[1]).astype(float)
+    return np.count_nonzero(codes, axis=0).astype(float)

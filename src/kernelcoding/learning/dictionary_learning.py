@@ -1,0 +1,580 @@
+"""Dictionary learning in Hilbert space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from ..coders.bag_of_words import KernelBagOfWords
+from ..coders.base import check_count, check_positive
+from ..coders.pursuit import KernelMatchingPursuit
+from ..coders.sparse import KernelSparseCoder
+from ..constraints import AtMost
+from ..dictionary import PointDictionary
+from ..kernels import Gaussian, Kernel, Linear, as_kernel
+from ..priors import Prior
+from .alternation import Alternation
+from .coding import Sums, code_samples
+from .frames import Frame, LandmarkFrame, SampleFrame, orthonormal_basis, sample_frame
+from .initial import has_classes, initial_loads
+from .landmarks import choose_landmarks
+from .learner import UPDATES, AtomLearner, PointLearner
+from .points import preimages
+from .refresh import replace_atoms
+from .updates import closed_form, coordinate_descent, unit_norms
+
+REPRESENTATIVES = 10
+INITIAL_POOL = 20  # samples looked at for each first atom, where there are landmarks
+
+
+class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Learn the dictionary of a coder.
+
+    .. math:: \min_{D, Y}\ \frac1n\sum_i \tfrac12\|\phi(x_i) - \Phi(D) y_i\|^2
+              + \alpha\, r(y_i; x_i, D), \qquad \Phi(D) = \Phi(Z) A
+
+    Codes and atoms are updated in turn. Landmarks Z are all training samples (the paper's case) or
+    a chosen few, with which time is linear in the number of samples.
+
+    Parameters
+    ----------
+    coder : estimator, default=None
+        Any coder of this package with ``atoms=None``; None is ``KernelSparseCoder()``. It brings
+        kernel, prior and constraint.
+    n_atoms : int, default=100
+        Number of atoms to learn.
+    n_landmarks : int, default=None
+        Number of landmarks; None takes all samples.
+    landmarks : {"k-means++", "uniform", "leverage"} or array of points, default="k-means++"
+        How landmarks are chosen where ``n_landmarks`` is given, or the landmarks themselves.
+    update : str, default="auto"
+        How atoms are updated: ``"pinv"`` (the paper's closed form, atoms scaled to unit norm),
+        ``"coordinate"`` (one atom after the other within the unit ball), ``"ksvd"`` and
+        ``"aksvd"`` (greedy codes only), ``"gradient"`` (soft bag of words only: its codes depend
+        on the atoms), ``"points"`` (Gaussian kernel only: atoms are points of the input space).
+        ``"auto"`` takes the closed form as long as it lowers the objective, then coordinate
+        descent; gradients for soft bag of words; approximate K-SVD for greedy codes.
+    init : {"k-means++", "random", "kernel-k-means"}, default="k-means++"
+        First atoms. Where ``fit`` is given class labels, each class gets its share.
+    learn_kernel : bool, default=False
+        Reserved; True is refused in this version.
+    max_iter : int, default=30
+        Most rounds of codes and atoms.
+    tol : float, default=1e-4
+        Learning ends when a round lowers the objective by less than this fraction.
+    forgetting : float in (0, 1], default=1.0
+        What the past counts in ``partial_fit``: sums are multiplied by it before each batch.
+    callback : callable, default=None
+        Called after every half-step with an object that has ``iteration``, ``step``,
+        ``objective`` and ``seconds``; a true answer ends learning.
+    verbose : int, default=0
+        1 shows a line a round, 2 a line a half-step.
+    n_jobs : int, default=None
+        Threads; None leaves it to the coder.
+    random_state : int, RandomState or None, default=0
+        For landmarks and first atoms.
+
+    Attributes
+    ----------
+    dictionary_ : Dictionary
+        The learned atoms; ``atoms=dl.dictionary_`` plugs them into any coder.
+    coder_ : estimator
+        The coder, fitted with the learned dictionary.
+    kernel_ : Kernel
+        Resolved on the training data.
+    objective_history_ : array
+        Mean objective after every half-step: first codes, then atoms, codes, atoms, codes, ...
+        With ``partial_fit``, of each batch before it was learned from.
+    representatives_ : array of shape (n_atoms, at most 10)
+        For each atom the training samples with the largest weights in it, largest first (with
+        landmarks given as points or ``partial_fit``: indices of landmarks).
+    n_iter_ : int
+        Rounds.
+    n_replaced_ : int
+        Atoms replaced because no sample used them or another atom equalled them.
+    status_ : str
+        "converged", "max_iter", "callback" or "interrupted".
+
+    Notes
+    -----
+    Section "Dictionary Learning" of the paper. Where codes may be scaled freely, atoms have unit
+    norm: otherwise the prior is cheated by large atoms and small codes. The update honours the
+    price of distance in local coordinate coding exactly; exact LLC's price is neglected by the
+    closed form and the step is shortened until the objective falls. Approximate LLC and localised
+    bag of words choose neighbours anew with every dictionary, which may raise the objective: the
+    best round is kept.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from kernelcoding import KernelDictionaryLearning, KernelSparseCoder
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> dl = KernelDictionaryLearning(KernelSparseCoder(alpha=0.05), n_atoms=20, max_iter=5)
+    >>> dl.fit(X[:200]).transform(X[200:210]).shape
+    (10, 20)
+    >>> bool((dl.objective_history_[1:] <= dl.objective_history_[:-1] * (1 + 1e-9)).all())
+    True
+    """
+
+    def __init__(
+        self,
+        coder=None,
+        n_atoms=100,
+        n_landmarks=None,
+        landmarks="k-means++",
+        update="auto",
+        init="k-means++",
+        learn_kernel=False,
+        max_iter=30,
+        tol=1e-4,
+        forgetting=1.0,
+        callback=None,
+        verbose=0,
+        n_jobs=None,
+        random_state=0,
+    ):
+        self.coder = coder
+        self.n_atoms = n_atoms
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.update = update
+        self.init = init
+        self.learn_kernel = learn_kernel
+        self.max_iter = max_iter
+        self.tol = tol
+        self.forgetting = forgetting
+        self.callback = callback
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # Learning --------------------------------------------------------------------------------
+
+    def fit(self, X, y=None):
+        """Learn a dictionary.
+
+        Parameters
+        ----------
+        X : array-like, or an iterator of arrays
+            Training samples; may be memory-mapped. An iterator of batches is read once, as by
+            ``partial_fit``.
+        y : array-like of shape (n_samples,), default=None
+            Class labels, for a balanced first dictionary; other targets are not looked at.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._online: _Online | None = None
+        if isinstance(X, Iterator):
+            return self._fit_batches(X)
+        coder, kernel = self._checked()
+        X = self._validate(X, kernel, reset=True)
+        self._check_samples(X, y)
+        self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
+        random_state = check_random_state(self.random_state)
+        frame = self._frame(X, random_state)
+        rows, loads = self._first_atoms(X, y, random_state)
+        vectors = np.asfortranarray(frame.samples(rows) @ loads)
+        _require_distinct(frame, vectors)
+        self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
+        points = X[rows[loads.argmax(axis=0)]] if self.update == "points" else None
+        learner = self._learner(frame, vectors, X, points)
+        outcome = Alternation(self.max_iter, self.tol, self.callback, self.verbose).run(
+            ("codes", self._first_codes(learner)),
+            [("atoms", learner.improve), ("codes", learner.code)],
+            learner.snapshot,
+        )
+        self.objective_history_ = np.array(outcome.history)
+        self.n_iter_ = outcome.n_iter
+        self.status_ = outcome.status
+        self.n_replaced_ = learner.n_replaced
+        self._adopt(learner.dictionary(outcome.best))
+        if isinstance(learner, AtomLearner):
+            self._online = _Online.after(frame, *outcome.best)
+        return self
+
+    def _fit_batches(self, batches: Iterator):
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+            delattr(self, name)
+        for batch in batches:
+            self.partial_fit(batch)
+        if self._online is None:
+            raise ValueError("The iterator of batches was empty.")
+        return self
+
+    def partial_fit(self, X, y=None):
+        """Learn from one more batch of samples.
+
+        The first batch gives the landmarks (all of it with ``n_landmarks=None``), unless they are
+        given, and the first atoms. Only two sums over samples are kept, so that memory does not
+        grow.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+        y : array-like of shape (n_samples,), default=None
+            Class labels, for a balanced first dictionary.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        coder, kernel = self._checked()
+        if kernel.uses_index:
+            raise ValueError(
+                "partial_fit needs samples, not similarities: a precomputed kernel ties all "
+                "samples to one training set. Use fit, or a kernel of samples."
+            )
+        if self.update not in ("auto", "pinv", "coordinate"):
+            raise ValueError(
+                f"partial_fit keeps no codes, which update={self.update!r} needs. "
+                'Use update="auto".'
+            )
+        first = getattr(self, "_online", None) is None
+        X = self._validate(X, kernel, reset=first)
+        if first:
+            self._begin(coder, kernel, X, y)
+        assert self._online is not None
+        bounded = self.coder_.formulation().constraint.is_cone
+        objective, dead = self._online.learn(X, self.coder_, self._options(), bounded,
+                                             self.forgetting)  # fmt: skip
+        self.objective_history_ = np.append(self.objective_history_, objective)
+        self.n_replaced_ += dead
+        self.n_iter_ += 1
+        self._adopt(self._online.frame.dictionary(self._online.vectors))
+        return self
+
+    def _begin(self, coder, kernel: Kernel, X: NDArray, y) -> None:
+        self._check_samples(X, y)
+        self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
+        random_state = check_random_state(self.random_state)
+        landmarks = self._landmarks(X, random_state) or PointDictionary(
+            self.kernel_, X, np.arange(len(X))
+        )
+        frame = LandmarkFrame(landmarks, X)
+        rows, loads = self._first_atoms(X, y, random_state)
+        vectors = np.asfortranarray(frame.samples(rows) @ loads)
+        _require_distinct(frame, vectors)
+        self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
+        if self.coder_.formulation().constraint.is_cone:
+            vectors = unit_norms(frame, vectors, vectors)[0]
+        self._online = _Online(frame, vectors, Sums(np.zeros_like(vectors), 0.0, 0.0))
+        self.objective_history_ = np.array([])
+        self.n_replaced_ = self.n_iter_ = 0
+        self.status_ = "online"
+
+    # Using what was learned ------------------------------------------------------------------
+
+    def transform(self, X):
+        """Code samples with the learned dictionary.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+
+        Returns
+        -------
+        codes : array of shape (n, n_atoms), or CSR array if the coder has ``sparse_output=True``
+        """
+        return self.coder_.transform(self._validate_query(X))
+
+    def reconstruction_error(self, X, codes=None) -> NDArray:
+        """Squared distance in H between samples and their reconstructions, (n,)."""
+        return self.coder_.reconstruction_error(self._validate_query(X), codes)
+
+    def certify(self, X, codes) -> NDArray:
+        """Upper bound on how far each code is from the optimum of its problem, (n,)."""
+        return self.coder_.certify(self._validate_query(X), codes)
+
+    def score(self, X, y=None) -> float:
+        """Minus the mean objective of coding these samples: larger is better."""
+        X = self._validate_query(X)
+        codes = self.coder_.transform(X)
+        total = 0.0
+        for rows, problem in self.coder_.problems(X):
+            part = codes[rows].astype(np.float64)
+            total += 0.5 * problem.squared_error(part).sum()
+            total += self.coder_.prior_value(problem, part).sum()
+        return -float(total) / len(X)
+
+    def preimages(self, n_steps: int = 100) -> NDArray:
+        """Points of the input space that show the atoms, (n_atoms, n_features).
+
+        Exact for the linear kernel and for atoms that are points; for the Gaussian kernel the
+        points most similar to the atoms, by fixed-point iteration; for other kernels on vectors
+        the most similar landmarks.
+        """
+        check_is_fitted(self, "dictionary_")
+        dictionary = self.dictionary_
+        if isinstance(dictionary, PointDictionary):
+            return dictionary.points.copy()
+        landmarks = dictionary.landmarks
+        if self.kernel_.uses_index:
+            raise ValueError("A precomputed kernel knows no points: atoms have no pre-images.")
+        if isinstance(self.kernel_, Linear):
+            return dictionary.weights.T @ landmarks.points
+        if isinstance(self.kernel_, Gaussian):
+            gamma = float(self.kernel_.gamma)
+            return preimages(dictionary.weights, landmarks.points, gamma, n_steps)
+        similarity = landmarks.gram @ dictionary.weights
+        norms = np.sqrt(np.maximum(np.diag(landmarks.gram), np.finfo(float).tiny))
+        return landmarks.points[(similarity / norms[:, None]).argmax(axis=0)]
+
+    # Machinery -------------------------------------------------------------------------------
+
+    def _checked(self) -> tuple[Any, Kernel]:
+        """The coder and its kernel, parameters checked."""
+        if self.learn_kernel:
+            raise NotImplementedError(
+                "learn_kernel=True is not available in this version. Set the kernel's parameters "
+                "by cross-validation over coder__kernel__gamma."
+            )
+        check_count("n_atoms", self.n_atoms)
+        check_count("max_iter", self.max_iter)
+        if self.n_landmarks is not None:
+            check_count("n_landmarks", self.n_landmarks)
+        if self.tol != 0:
+            check_positive("tol", self.tol)
+        check_positive("forgetting", self.forgetting)
+        if self.forgetting > 1:
+            raise ValueError(f"forgetting must be at most 1, got {self.forgetting!r}.")
+        coder = KernelSparseCoder() if self.coder is None else self.coder
+        if getattr(coder, "atoms", None) is not None:
+            raise ValueError(
+                f"The coder's atoms are fixed (atoms={type(coder.atoms).__name__}), so there is "
+                "nothing to learn. Give the coder atoms=None and say n_atoms here."
+            )
+        coder._check_parameters()
+        self._check_update(coder)
+        return coder, as_kernel(coder.kernel)
+
+    def _check_update(self, coder) -> None:
+        if self.update not in UPDATES:
+            raise ValueError(f"update must be one of {UPDATES}, got {self.update!r}.")
+        if self.update in ("ksvd", "aksvd") and not isinstance(coder, KernelMatchingPursuit):
+            raise ValueError(
+                f"update={self.update!r} is for greedy codes: use KernelMatchingPursuit, or "
+                'update="auto".'
+            )
+        if self.update == "gradient" and not _is_soft(coder):
+            raise ValueError(
+                'update="gradient" is for KernelBagOfWords(assignment="soft", n_neighbors=None), '
+                'whose codes depend on the atoms; use update="auto".'
+            )
+        if self.update == "points" and not isinstance(as_kernel(coder.kernel), Gaussian):
+            raise ValueError(
+                'update="points" is for the Gaussian kernel; use update="auto" for others.'
+            )
+
+    def _check_samples(self, X: NDArray, y) -> None:
+        if y is not None:
+            check_consistent_length(X, y)
+        if self.n_atoms > len(X):
+            raise ValueError(
+                f"n_atoms={self.n_atoms} must be at most the number of training samples, "
+                f"n_samples={len(X)}."
+            )
+
+    def _frame(self, X: NDArray, random_state) -> Frame:
+        landmarks = self._landmarks(X, random_state)
+        if landmarks is None:
+            return sample_frame(self.kernel_, X)
+        frame = LandmarkFrame(landmarks, X)
+        if self.update in ("ksvd", "aksvd") and not frame.keeps_samples:
+            raise ValueError(
+                f"update={self.update!r} needs all similarities in memory, too many for "
+                f'{len(X)} samples. Use update="auto" or fewer landmarks.'
+            )
+        return frame
+
+    def _landmarks(self, X: NDArray, random_state) -> PointDictionary | None:
+        """Chosen or given landmarks; None where all samples are to serve."""
+        if not isinstance(self.landmarks, str):
+            points = self.kernel_.check(np.asarray(self.landmarks).astype(X.dtype, copy=False))
+            if points.shape[1:] != X.shape[1:]:
+                raise ValueError(
+                    f"landmarks have shape {points.shape[1:]} each, but the samples have "
+                    f"{X.shape[1:]}."
+                )
+            return PointDictionary(self.kernel_, points)
+        if self.n_landmarks is None:
+            return None
+        if self.n_landmarks < self.n_atoms:
+            raise ValueError(
+                f"n_landmarks={self.n_landmarks} must be at least n_atoms={self.n_atoms}."
+            )
+        return choose_landmarks(self.kernel_, X, self.n_landmarks, self.landmarks, random_state)
+
+    def _first_atoms(self, X: NDArray, y, random_state) -> tuple[NDArray, Any]:
+        """Samples and how they combine to the first atoms."""
+        rows = np.arange(len(X))
+        pool = max(INITIAL_POOL * self.n_atoms, 2000)
+        if len(X) > pool and self.n_landmarks is not None:
+            rows = np.sort(random_state.choice(len(X), pool, replace=False))
+        labels = np.asarray(y)[rows] if has_classes(y) else None
+        part = X[np.ix_(rows, rows)] if self.kernel_.uses_index else np.asarray(X[rows])
+        loads = initial_loads(self.kernel_, part, self.n_atoms, self.init, random_state, labels)
+        used = np.unique(loads.nonzero()[0])
+        return rows[used], loads[used].toarray()
+
+    def _learner(self, frame: Frame, vectors: NDArray, X: NDArray, points: NDArray | None):
+        if points is not None:
+            return PointLearner(X, points, self.coder_, self._options())
+        update = self.update
+        if update == "auto" and _is_soft(self.coder_):
+            update = "gradient"
+        if update == "auto" and isinstance(self.coder_.formulation().constraint, AtMost):
+            update = "aksvd" if frame.keeps_samples else "coordinate"
+        return AtomLearner(frame, vectors, self.coder_, self._options(), update)
+
+    def _first_codes(self, learner):
+        def code() -> float:
+            objective = learner.code()
+            coded = getattr(learner, "coded", None)
+            if coded is not None and coded.usage.sum() == 0:
+                self._refuse_zero_codes(learner)
+            return objective
+
+        return code
+
+    def _refuse_zero_codes(self, learner) -> None:
+        formulation = self.coder_.formulation()
+        largest = 0.0
+        for block in learner.frame.blocks(learner.vectors):
+            cross = block.cross
+            if formulation.constraint.nonnegative:
+                cross = np.maximum(cross, 0.0)
+            if isinstance(formulation.prior, Prior):
+                penalty = formulation.prior.for_atoms(cross.shape[1])
+                largest = max(largest, float(np.max(penalty.gauge(cross))))
+        raise ValueError(
+            f"All codes are zero: alpha={formulation.alpha:g} is too large for these samples. "
+            f"The largest alpha that uses any atom at all is {largest:.3g}; useful values are a "
+            "tenth of that and below."
+        )
+
+    def _coder_with(self, coder, dictionary, X: NDArray):
+        fitted = clone(coder).set_params(atoms=dictionary)
+        if self.n_jobs is not None:
+            fitted.set_params(n_jobs=self.n_jobs)
+        return fitted.fit(np.asarray(X[:1]))
+
+    def _options(self):
+        return self.coder_.training_options()
+
+    def _adopt(self, dictionary) -> None:
+        self.dictionary_ = dictionary
+        self.coder_.atoms = self.coder_.dictionary_ = dictionary
+        self._n_features_out = dictionary.n_atoms
+
+    @property
+    def representatives_(self) -> NDArray:
+        """For each atom the training samples with the largest weights, (n_atoms, at most 10)."""
+        check_is_fitted(self, "dictionary_")
+        dictionary = self.dictionary_
+        if isinstance(dictionary, PointDictionary):
+            raise AttributeError(
+                'Atoms learned with update="points" are points, not combinations of samples.'
+            )
+        order = np.argsort(-np.abs(dictionary.weights), axis=0, kind="stable")
+        order = order[: min(REPRESENTATIVES, len(order))].T
+        index = dictionary.landmarks.index
+        return order if index is None else np.asarray(index)[order]
+
+    def _validate(self, X, kernel: Kernel, reset: bool) -> NDArray:
+        return validate_data(
+            self,
+            X,
+            dtype=[np.float64, np.float32],
+            allow_nd=kernel.input_ndim != 2,
+            ensure_min_samples=2 if reset else 1,
+            reset=reset,
+        )
+
+    def _validate_query(self, X) -> NDArray:
+        check_is_fitted(self, "dictionary_")
+        return self._validate(X, self.kernel_, reset=False)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        coder = KernelSparseCoder() if self.coder is None else self.coder
+        tags.input_tags = get_tags(coder).input_tags
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class _Online:
+    """What partial_fit keeps: coordinates, atoms, two sums."""
+
+    def __init__(self, frame: LandmarkFrame, vectors: NDArray, sums: Sums):
+        self.frame = frame
+        self.vectors = vectors
+        self.sums = sums
+        self.usage = np.zeros(vectors.shape[1])
+
+    @classmethod
+    def after(cls, frame: Frame, vectors: NDArray, sums: Sums) -> _Online:
+        """To go on from where a batch fit ended."""
+        if isinstance(frame, SampleFrame):
+            basis = orthonormal_basis(frame.landmarks)
+            n = frame.n_samples
+            vectors = np.asfortranarray(basis.T @ vectors[n:])
+            sums = Sums(basis.T @ sums.moment[n:], sums.second, sums.n_samples)
+        else:
+            assert isinstance(frame, LandmarkFrame)
+            basis = frame.basis
+        nobody = frame.landmarks.points[:0]
+        online = cls(LandmarkFrame(frame.landmarks, nobody, basis), vectors, sums)
+        online.usage = np.diag(sums.second).copy()
+        return online
+
+    def learn(self, X: NDArray, coder, options, bounded: bool, forgetting: float):
+        """One batch; returns its objective before learning from it, and atoms replaced."""
+        frame = self.frame.with_samples(X)
+        coded = code_samples(frame, self.vectors, coder, options)
+        old, new = self.sums, coded.sums
+        self.sums = Sums(
+            forgetting * old.moment + new.moment,
+            forgetting * old.second + new.second,
+            forgetting * old.n_samples + new.n_samples,
+        )
+        self.usage = forgetting * self.usage + coded.usage
+        if bounded:
+            vectors = coordinate_descent(frame, self.vectors, self.sums, bounded=True, sweeps=2)
+        else:
+            vectors = closed_form(frame, self.vectors, self.sums)
+        dead = np.flatnonzero(self.usage == 0)
+        self.vectors, replaced = replace_atoms(frame, vectors, dead, coded.errors, bounded)
+        self.frame = self.frame.with_samples(X[:0])
+        return coded.objective, len(replaced)
+
+
+def _is_soft(coder) -> bool:
+    return (
+        isinstance(coder, KernelBagOfWords)
+        and coder.assignment == "soft"
+        and coder.n_neighbors is None
+    )
+
+
+def _require_distinct(frame: Frame, vectors: NDArray) -> None:
+    """Refuse samples that are all one point in H."""
+    gram = frame.gram(vectors)
+    norms = np.diag(gram)
+    distances = norms + norms[:, None] - 2.0 * gram
+    if vectors.shape[1] > 1 and distances.max() <= 1e-12 * max(float(norms.max()), 1e-300):
+        raise ValueError(
+            "All samples are the same point in the Hilbert space of the kernel: a dictionary "
+            "needs at least two distinct samples."
+        )

@@ -1,0 +1,90 @@
+r"""Kernel K-SVD: one atom and the codes that use it at a time (Van Nguyen et al., 2013).
+
+With :math:`E` the residuals, without atom r, of the samples that use it, the best unit atom and its
+codes are the leading singular pair of E. The exact form takes it from the small matrix of inner
+products :math:`E^\top E`; the approximate form makes one step of the power method from the present
+codes (Rubinstein et al., 2008).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.sparse.linalg import eigsh
+
+from .frames import Frame
+
+LARGE = 300  # matrices above this size give up their leading pair to Lanczos' method faster
+
+
+def sweep(
+    frame: Frame, vectors: NDArray, codes: NDArray, approximate: bool
+) -> tuple[NDArray, NDArray]:
+    """Update every used atom once, with its codes; which sample uses which atom stays.
+
+    Parameters
+    ----------
+    frame : Frame
+        Must keep its samples.
+    vectors : array of shape (p, N)
+        Atoms of unit norm.
+    codes : array of shape (n, N)
+        Dense codes.
+    approximate : bool
+        One power step instead of the leading singular pair.
+
+    Returns
+    -------
+    vectors, codes : arrays
+        New ones; the error is never higher than before.
+    """
+    vectors, codes = vectors.copy(order="F"), codes.copy(order="F")
+    gram = frame.gram(vectors)
+    cross = np.asfortranarray(next(iter(frame.blocks(vectors))).cross)
+    for atom in range(vectors.shape[1]):
+        rows = np.flatnonzero(codes[:, atom])
+        if rows.size == 0:
+            continue
+        part = codes[rows]
+        part[:, atom] = 0.0
+        # Only atoms that share a sample with this one are looked at here, now and later.
+        partners = np.flatnonzero(part.any(axis=0))
+        others = part[:, partners]
+        if approximate:
+            direction = codes[rows, atom]
+        else:
+            direction = leading(
+                residual_products(frame, rows, others, cross[np.ix_(rows, partners)],
+                                  gram[np.ix_(partners, partners)]),
+                codes[rows, atom],
+            )  # fmt: skip
+        new = frame.sum_of(rows, direction) - vectors[:, partners] @ (direction @ others)
+        norm = np.sqrt(frame.squares(new))
+        if not norm > 0.0:
+            continue
+        new /= norm
+        products = frame.inner(vectors[:, partners], new)
+        vectors[:, atom] = new
+        cross[:, atom] = frame.project(new)
+        gram[partners, atom] = gram[atom, partners] = products
+        gram[atom, atom] = 1.0
+        codes[rows, atom] = cross[rows, atom] - others @ products
+    return vectors, codes
+
+
+def residual_products(
+    frame: Frame, rows: NDArray, others: NDArray, cross: NDArray, gram: NDArray
+) -> NDArray:
+    """Inner products of the residuals of some samples, left by the other atoms."""
+    mixed = others @ cross.T
+    products = frame.kernel_of(rows) - mixed - mixed.T + others @ gram @ others.T
+    return 0.5 * (products + products.T)
+
+
+def leading(products: NDArray, start: NDArray) -> NDArray:
+    """Leading eigenvector of a symmetric, positive semi-definite matrix."""
+    n = len(products)
+    if n <= LARGE:
+        return linalg.eigh(products, subset_by_index=[n - 1, n - 1])[1][:, 0]
+    return eigsh(products, k=1, v0=start, which="LA")[1][:, 0]
