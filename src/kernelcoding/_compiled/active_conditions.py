@@ -111,12 +111,10 @@ def choose(row, scratch, size, floor):
 
 @inner
 def inactive_within(row, scratch, floor, vague):
-    """Whether no correlation outside the active set exceeds what is allowed there, or is NaN."""
+    """Whether no correlation outside the active set exceeds what is allowed there."""
     strength, state = scratch.strength, scratch.state
-    numbers = 0
-    for atom in range(strength.size):
-        numbers += strength[atom] == strength[atom]
-    good = numbers == strength.size
+    largest_excess(scratch.correlation, row.l1, row.nonnegative, strength)
+    good = True
     for atom in range(strength.size):
         if strength[atom] > 0.0 and state[atom] != ACTIVE:
             rounding = vague if state[atom] == BARRED else floor
@@ -125,18 +123,21 @@ def inactive_within(row, scratch, floor, vague):
 
 
 @inner
-def verdict(row, scratch, size, floor, stalled):
-    """Largest violation of the optimality conditions, and whether all are within tolerance."""
-    residual = largest_excess(scratch.correlation, row.l1, row.nonnegative, scratch.strength)
+def verdict(row, scratch, size, floor, stalled, barred):
+    """Whether the optimality conditions hold within tolerance.
+
+    ``strength`` still holds the correlations in excess of their bounds from the last choice.
+    """
+    strength = scratch.strength
+    numbers, above = 0, 0
+    for atom in range(strength.size):
+        numbers += strength[atom] == strength[atom]
+        above += strength[atom] > 0.0
     # Where rounding errors had the last word, no more is asked than the Gram matrix can tell.
     vague = row.precision * floor / (16.0 * EPS)
     floor = vague if stalled else floor
-    good = active_within(row, scratch, size, 1.0, floor)
-    good = good and inactive_within(row, scratch, floor, vague)
-    good = good and (size > 0 or not row.sum_to_one)
-    residual = max(residual, 0.0)
-    for i in range(size):
-        atom = scratch.members[i]
-        violation = abs(scratch.correlation[atom] - row.l1[atom] * scratch.sign[i])
-        residual = violation if violation > residual else residual
-    return residual, good and np.isfinite(residual)
+    good = numbers == strength.size and (size > 0 or not row.sum_to_one)
+    good = good and active_within(row, scratch, size, 1.0, floor)
+    if good and (above > 0 or barred):
+        good = inactive_within(row, scratch, floor, vague)
+    return good

@@ -140,11 +140,14 @@ def make_way(row, scratch, factor, size):
 
 @inner
 def welcome(row, scratch, factor, size, count):
-    """Let the entering atoms in; trade or bar the first of them if all depend on active ones."""
+    """Let the entering atoms in; trade or bar the first of them if all depend on active ones.
+
+    Returns the size of the active set and whether an atom was barred.
+    """
     while True:
         grown = admit(row, scratch, factor, size, count)
         if grown > size or count == 0:
-            return grown
+            return grown, False
         kept = make_way(row, scratch, factor, size)
         if kept == size:
             break
@@ -152,7 +155,7 @@ def welcome(row, scratch, factor, size, count):
     atom = scratch.entering[0]
     scratch.state[atom] = BARRED
     scratch.bound[atom] = np.inf
-    return size
+    return size, True
 
 
 @inner
@@ -200,7 +203,7 @@ def solve_row(row, scratch, factor, atoms, values, max_iter):
     # A typed zero: for a literal one everything below would be compiled a second time.
     size: int | np.int64 = np.int64(0)
     iterations = stalled = 0
-    floor, best, started = 0.0, np.inf, False
+    floor, best, started, barred = 0.0, np.inf, False, False
     reset(row, scratch)
     count = list_given(row, scratch, atoms, values)
     while True:
@@ -208,12 +211,13 @@ def solve_row(row, scratch, factor, atoms, values, max_iter):
         if not started and count >= MANY:
             size = found(row, scratch, factor, count)
         if size == 0 or started:
-            size = welcome(row, scratch, factor, size, count)
+            size, turned_away = welcome(row, scratch, factor, size, count)
+            barred = barred or turned_away
         if not started:
             started = True
             if not feasible(row, scratch, size):
                 reset(row, scratch)
-                size, count = np.int64(0), list_best(row, scratch)
+                size, count, barred = np.int64(0), list_best(row, scratch), False
                 continue
         size, steps = descend(row, scratch, factor, size)
         iterations += max(steps, 1)
@@ -222,8 +226,8 @@ def solve_row(row, scratch, factor, atoms, values, max_iter):
         best = min(best, objective)
         if count == 0 or iterations >= max_iter or stalled > PATIENCE:
             break
-    residual, converged = verdict(row, scratch, size, floor, stalled > PATIENCE)
-    return factor, size, residual, iterations, converged
+    converged = verdict(row, scratch, size, floor, stalled > PATIENCE, barred)
+    return factor, size, iterations, converged
 
 
 @inner
@@ -281,14 +285,14 @@ def solve_rows(
     Returns
     -------
     starts, atoms, values : the codes, as ``indptr``, ``indices`` and ``data``
-    residual, iterations, converged : arrays of shape (n,)
+    iterations, converged : arrays of shape (n,)
     """
     n_rows, n_atoms = cross.shape
     scratch, line = allocate(n_atoms), np.empty(n_atoms)
     factor = np.empty((40, 40))
     indptr = np.zeros(n_rows + 1, np.int64)
     atoms, values = np.empty(n_atoms + 64, np.int64), np.empty(n_atoms + 64)
-    residual, iterations = np.empty(n_rows), np.empty(n_rows, np.int64)
+    iterations = np.empty(n_rows, np.int64)
     converged = np.empty(n_rows, np.bool_)
     shift = mean_diagonal(gram) if sum_to_one else 0.0
     for i in range(n_rows):
@@ -299,7 +303,7 @@ def solve_rows(
         )  # fmt: skip
         first, last = starts[i], starts[i + 1]
         while True:
-            factor, size, residual[i], iterations[i], converged[i] = solve_row(
+            factor, size, iterations[i], converged[i] = solve_row(
                 row, scratch, factor, start_atoms[first:last], start_values[first:last], max_iter
             )
             if converged[i] or first == last:
@@ -311,4 +315,4 @@ def solve_rows(
             atoms = np.concatenate((atoms, np.empty(end, np.int64)))
             values = np.concatenate((values, np.empty(end)))
         gather(scratch, size, atoms[indptr[i] : end], values[indptr[i] : end])
-    return indptr, atoms[: indptr[-1]], values[: indptr[-1]], residual, iterations, converged
+    return indptr, atoms[: indptr[-1]], values[: indptr[-1]], iterations, converged

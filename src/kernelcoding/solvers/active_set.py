@@ -87,8 +87,8 @@ def solve(
 
     parts = map_rows(run, problem.n_samples, n_jobs)
     codes = assemble(parts, problem.cross)
-    converged = np.concatenate([part[5] for part in parts])
-    n_iter = np.concatenate([part[4] for part in parts])
+    converged = np.concatenate([part[4] for part in parts])
+    n_iter = np.concatenate([part[3] for part in parts])
     return codes if sparse_output else codes.toarray(), converged, n_iter
 
 
