@@ -5,7 +5,8 @@ import importlib
 
 from .judge import machine, plot, save, show
 
-SUITES = ("sparse_coding", "local_coding", "bag_of_words", "pursuit", "structured", "scale")
+SUITES = ("sparse_coding", "local_coding", "bag_of_words", "pursuit", "structured", "scale",
+          "dictionary_learning")  # fmt: skip
 
 
 def main():

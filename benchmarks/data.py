@@ -1,5 +1,6 @@
 """Real data for the benchmarks, as similarity arrays."""
 
+import gzip
 import os
 from pathlib import Path
 
@@ -53,3 +54,19 @@ def factor(problem):
     atoms = root[:, None] * vectors[:, kept].T
     samples = (problem.cross @ vectors[:, kept]) / root
     return np.asfortranarray(atoms), np.asfortranarray(samples.T)
+
+
+def fashion(n_samples):
+    """Fashion-MNIST: that many training and test samples, pixels from 0 to 1; None if absent."""
+    for folder in (DATA_HOME / "fashion-mnist", Path("/usr/share/dataset-fashion-mnist")):
+        paths = [next(iter(folder.glob(f"{part}-images-idx3-ubyte*")), None) for part in
+                 ("train", "t10k")]  # fmt: skip
+        if all(paths):
+            return tuple(read_images(path)[:n_samples] for path in paths)
+    return None
+
+
+def read_images(path):
+    """Images of an IDX file, zipped or not, one row each."""
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return np.frombuffer(content, np.uint8, offset=16).reshape(-1, 784) / 255.0

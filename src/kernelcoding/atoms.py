@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -114,25 +116,45 @@ def spread_indices(
     kernel: Kernel, X: NDArray, n_atoms: int, random_state: np.random.RandomState
 ) -> NDArray:
     """Indices of samples chosen by k-means++ in H."""
+    return spread(*similarity_columns(kernel, X), n_atoms, random_state)
+
+
+def similarity_columns(kernel: Kernel, X: NDArray) -> tuple[NDArray, Callable[[int], NDArray]]:
+    """Self-similarities, and a function that gives the similarities of all samples to one."""
     everyone = np.arange(len(X))
     prepared = kernel.prepare(X, everyone)
-    self_similarity = kernel.diagonal_of(prepared).astype(np.float64)
+
+    def similarity_to(i: int) -> NDArray:
+        one = kernel.prepare(X[i : i + 1], everyone[i : i + 1])
+        return kernel.between(prepared, one)[:, 0].astype(np.float64)
+
+    return kernel.diagonal_of(prepared), similarity_to
+
+
+def spread(
+    self_similarity: NDArray,
+    similarity_to: Callable[[int], NDArray],
+    n_atoms: int,
+    random_state: np.random.RandomState,
+) -> NDArray:
+    """k-means++ from similarities: ``similarity_to(i)`` are those of all samples to sample i."""
+    self_similarity = self_similarity.astype(np.float64)
+    n_samples = len(self_similarity)
     chosen: list[int] = []
-    distances = np.ones(len(X))
+    distances = np.ones(n_samples)
     for _ in range(n_atoms):
         total = distances.sum()
         if total > 0:
             weights = distances / total
         else:  # only copies of chosen samples are left: any of those not yet taken
-            weights = np.ones(len(X))
+            weights = np.ones(n_samples)
             weights[chosen] = 0.0
             weights /= weights.sum()
-        new = int(random_state.choice(len(X), p=weights))
+        new = int(random_state.choice(n_samples, p=weights))
         chosen.append(new)
-        one = kernel.prepare(X[new : new + 1], everyone[new : new + 1])
-        similarity = kernel.between(prepared, one)[:, 0].astype(np.float64)
-        new_distances = np.maximum(self_similarity - 2.0 * similarity + self_similarity[new], 0.0)
-        distances = new_distances if len(chosen) == 1 else np.minimum(distances, new_distances)
+        away = self_similarity - 2.0 * similarity_to(new) + self_similarity[new]
+        away = np.maximum(away, 0.0)
+        distances = away if len(chosen) == 1 else np.minimum(distances, away)
         distances[chosen] = 0.0
     return np.array(chosen)
 
@@ -142,10 +164,16 @@ def centroid_atoms(
 ) -> CombinationDictionary:
     """Kernel k-means: atoms are the means in H of the clusters, combinations of all samples."""
     samples = PointDictionary(kernel, X, np.arange(len(X)))
-    gram = samples.gram
-    centres = np.zeros((len(X), n_atoms), dtype=gram.dtype)
-    centres[spread_indices(kernel, X, n_atoms, random_state), np.arange(n_atoms)] = 1.0
-    labels = np.full(len(X), -1)
+    starts = spread_indices(kernel, X, n_atoms, random_state)
+    return CombinationDictionary(samples, cluster_means(samples.gram, starts))
+
+
+def cluster_means(gram: NDArray, starts: NDArray) -> NDArray:
+    """Lloyd's algorithm on a kernel matrix, from samples as centres: weights of the means."""
+    n_atoms = len(starts)
+    centres = np.zeros((len(gram), n_atoms), dtype=gram.dtype)
+    centres[starts, np.arange(n_atoms)] = 1.0
+    labels = np.full(len(gram), -1)
     for _ in range(MAX_LLOYD_ROUNDS):
         cross = gram @ centres
         scores = np.einsum("ij,ij->j", centres, cross) - 2.0 * cross
@@ -156,7 +184,7 @@ def centroid_atoms(
         labels = new_labels
         centres = (labels[:, None] == np.arange(n_atoms)).astype(gram.dtype)
         centres /= centres.sum(axis=0)
-    return CombinationDictionary(samples, centres)
+    return centres
 
 
 def _refill_empty(labels: NDArray, distances: NDArray, n_atoms: int) -> None:

@@ -95,7 +95,7 @@ class KnownDictionary(Dictionary):
         return self.problem.gram
 
     @property
-    def facts(self) -> GramFacts:  # type: ignore[override]
+    def facts(self) -> GramFacts:
         """What follows from the Gram matrix alone."""
         return self.problem.facts
 

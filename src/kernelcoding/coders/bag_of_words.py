@@ -92,6 +92,7 @@ class KernelBagOfWords(BaseKernelCoder):
             self._check_neighbors()
 
     def formulation(self):
+        """Prior, constraint and weight."""
         return Formulation(NoPrior(), OneAtom())
 
     def _codes_are_sparse(self):

@@ -102,6 +102,7 @@ class KernelCoder(BaseKernelCoder):
         check_count("max_iter", self.max_iter)
 
     def formulation(self):
+        """Prior, constraint and weight."""
         prior = L1() if self.prior is None else self.prior
         constraint = Simplex() if self.constraint is None else self.constraint
         return Formulation(prior, constraint, self.alpha)

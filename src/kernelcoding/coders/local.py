@@ -104,6 +104,7 @@ class KernelLLC(BaseKernelCoder):
             self._check_neighbors()
 
     def formulation(self):
+        """Prior, constraint and weight."""
         return Formulation(Locality(self.sigma), SumToOne(), self.alpha)
 
     def _codes_are_sparse(self):
@@ -200,4 +201,5 @@ class KernelLCC(BaseKernelCoder):
         check_count("max_iter", self.max_iter)
 
     def formulation(self):
+        """Prior, constraint and weight."""
         return Formulation(LocalCoordinate(), SumToOne(), self.alpha)

@@ -71,4 +71,5 @@ class KernelMatchingPursuit(BaseKernelCoder):
             raise ValueError(f'selection must be "omp" or "ols", got {self.selection!r}.')
 
     def formulation(self):
+        """Prior, constraint and weight."""
         return Formulation(NoPrior(), AtMost(self.n_nonzero, self.selection))

@@ -110,6 +110,7 @@ class KernelSparseCoder(BaseKernelCoder):
         return column_or_1d(y)[index]
 
     def formulation(self):
+        """Prior, constraint and weight."""
         prior = L1() if self.groups is None else GroupL1(self.groups_)
         return Formulation(prior, NonNegative() if self.positive else Free(), self.alpha)
 

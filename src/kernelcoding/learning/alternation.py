@@ -127,9 +127,7 @@ class Alternation:
         if progress.iteration > 0:
             rounds = progress.max_iter - progress.iteration
             left = f", at most {progress.seconds / progress.iteration * rounds:.0f} s left"
-        print(
+        sys.stderr.write(
             f"round {progress.iteration}/{progress.max_iter} {progress.step}: objective "
-            f"{progress.objective:.6g} after {progress.seconds:.1f} s{left}",
-            file=sys.stderr,
-            flush=True,
+            f"{progress.objective:.6g} after {progress.seconds:.1f} s{left}\n"
         )

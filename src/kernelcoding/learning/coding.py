@@ -31,6 +31,11 @@ class Sums:
     second: NDArray  # (N, N) S
     n_samples: float
 
+    @classmethod
+    def none(cls, vectors: NDArray) -> Sums:
+        """The sums over no samples, for atoms like these."""
+        return cls(np.zeros_like(vectors), np.zeros((vectors.shape[1],) * 2), 0.0)
+
     def value(self, frame: Frame, vectors: NDArray) -> float:
         """Q at these atoms, a mean over samples."""
         linear = np.trace(frame.inner(self.moment, vectors))
@@ -70,7 +75,9 @@ def code_samples(
     """
     gram = frame.gram(vectors)
     facts = GramFacts(gram)
-    kept, image, second = [], 0.0, 0.0
+    kept: list[tuple[Codes, Codes]] = []
+    image: NDArray = np.zeros((frame.landmarks.n_atoms, len(gram)))
+    second: NDArray = np.zeros_like(gram)
     objective, usage = 0.0, np.zeros(len(gram))
     errors = np.empty(frame.n_samples)
     for block in frame.blocks(vectors):
@@ -81,8 +88,8 @@ def code_samples(
         if before is not None and isinstance(coder.formulation().constraint, AtMost):
             codes, error = better(problem, codes, error, before)
         loads, extra = loads_of(coder, codes)
-        image = image + product(block.similarity.T, loads)
-        second = second + squared(codes) + np.diag(extra)
+        image += product(block.similarity.T, loads)
+        second += squared(codes) + np.diag(extra)
         objective += 0.5 * error.sum() + coder.prior_value(problem, codes).sum()
         usage += used(codes)
         errors[block.rows] = error
@@ -90,7 +97,7 @@ def code_samples(
             kept.append((codes, loads))
     # Frames that keep their samples have one block.
     all_codes, all_loads = kept[0] if kept else (None, None)
-    sums = Sums(frame.coordinates(np.asarray(image), all_loads), np.asarray(second), len(errors))
+    sums = Sums(frame.coordinates(image, all_loads), second, len(errors))
     return Coded(all_codes, sums, float(objective) / len(errors), errors, usage)
 
 

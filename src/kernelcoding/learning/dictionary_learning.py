@@ -15,14 +15,13 @@ from ..coders.bag_of_words import KernelBagOfWords
 from ..coders.base import check_count, check_positive
 from ..coders.pursuit import KernelMatchingPursuit
 from ..coders.sparse import KernelSparseCoder
-from ..constraints import AtMost
 from ..dictionary import PointDictionary
 from ..kernels import Gaussian, Kernel, Linear, as_kernel
 from ..priors import Prior
 from .alternation import Alternation
 from .coding import Sums, code_samples
 from .frames import Frame, LandmarkFrame, SampleFrame, orthonormal_basis, sample_frame
-from .initial import has_classes, initial_loads
+from .initial import Candidates, KnownCandidates, has_classes, initial_loads
 from .landmarks import choose_landmarks
 from .learner import UPDATES, AtomLearner, PointLearner
 from .points import preimages
@@ -59,7 +58,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ``"aksvd"`` (greedy codes only), ``"gradient"`` (soft bag of words only: its codes depend
         on the atoms), ``"points"`` (Gaussian kernel only: atoms are points of the input space).
         ``"auto"`` takes the closed form as long as it lowers the objective, then coordinate
-        descent; gradients for soft bag of words; approximate K-SVD for greedy codes.
+        descent; gradients for soft bag of words.
     init : {"k-means++", "random", "kernel-k-means"}, default="k-means++"
         First atoms. Where ``fit`` is given class labels, each class gets its share.
     learn_kernel : bool, default=False
@@ -173,6 +172,9 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             The fitted estimator.
         """
         self._online: _Online | None = None
+        self._learned: tuple[Frame, tuple[NDArray, Sums]] | None = (
+            None  # what partial_fit goes on from
+        )
         if isinstance(X, Iterator):
             return self._fit_batches(X)
         coder, kernel = self._checked()
@@ -181,7 +183,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
         random_state = check_random_state(self.random_state)
         frame = self._frame(X, random_state)
-        rows, loads = self._first_atoms(X, y, random_state)
+        rows, loads = self._first_atoms(X, y, random_state, frame)
         vectors = np.asfortranarray(frame.samples(rows) @ loads)
         _require_distinct(frame, vectors)
         self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
@@ -198,7 +200,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.n_replaced_ = learner.n_replaced
         self._adopt(learner.dictionary(outcome.best))
         if isinstance(learner, AtomLearner):
-            self._online = _Online.after(frame, *outcome.best)
+            self._learned = (frame, outcome.best)
         return self
 
     def _fit_batches(self, batches: Iterator):
@@ -240,6 +242,11 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 f"partial_fit keeps no codes, which update={self.update!r} needs. "
                 'Use update="auto".'
             )
+        learned = getattr(self, "_learned", None)
+        if learned is not None:
+            frame, (vectors, sums) = learned
+            self._online = _Online.after(frame, vectors, sums)
+            self._learned = None
         first = getattr(self, "_online", None) is None
         X = self._validate(X, kernel, reset=first)
         if first:
@@ -268,7 +275,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
         if self.coder_.formulation().constraint.is_cone:
             vectors = unit_norms(frame, vectors, vectors)[0]
-        self._online = _Online(frame, vectors, Sums(np.zeros_like(vectors), 0.0, 0.0))
+        self._online = _Online(frame, vectors, Sums.none(vectors))
         self.objective_history_ = np.array([])
         self.n_replaced_ = self.n_iter_ = 0
         self.status_ = "online"
@@ -416,15 +423,22 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             )
         return choose_landmarks(self.kernel_, X, self.n_landmarks, self.landmarks, random_state)
 
-    def _first_atoms(self, X: NDArray, y, random_state) -> tuple[NDArray, Any]:
+    def _first_atoms(
+        self, X: NDArray, y, random_state, frame: Frame | None = None
+    ) -> tuple[NDArray, Any]:
         """Samples and how they combine to the first atoms."""
         rows = np.arange(len(X))
         pool = max(INITIAL_POOL * self.n_atoms, 2000)
         if len(X) > pool and self.n_landmarks is not None:
             rows = np.sort(random_state.choice(len(X), pool, replace=False))
         labels = np.asarray(y)[rows] if has_classes(y) else None
-        part = X[np.ix_(rows, rows)] if self.kernel_.uses_index else np.asarray(X[rows])
-        loads = initial_loads(self.kernel_, part, self.n_atoms, self.init, random_state, labels)
+        if isinstance(frame, SampleFrame):
+            candidates: Candidates = KnownCandidates(frame.kernel_matrix)
+        elif self.kernel_.uses_index:
+            candidates = KnownCandidates(X[np.ix_(rows, rows)])
+        else:
+            candidates = Candidates(self.kernel_, np.asarray(X[rows]))
+        loads = initial_loads(candidates, self.n_atoms, self.init, random_state, labels)
         used = np.unique(loads.nonzero()[0])
         return rows[used], loads[used].toarray()
 
@@ -434,8 +448,6 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         update = self.update
         if update == "auto" and _is_soft(self.coder_):
             update = "gradient"
-        if update == "auto" and isinstance(self.coder_.formulation().constraint, AtMost):
-            update = "aksvd" if frame.keeps_samples else "coordinate"
         return AtomLearner(frame, vectors, self.coder_, self._options(), update)
 
     def _first_codes(self, learner):

@@ -47,6 +47,7 @@ class Frame:
     n_samples: int
     dimension: int  # numbers in a column
     keeps_samples: bool  # whether all similarities stay in memory between passes
+    _asked: tuple[NDArray, NDArray] | None = None  # vectors (never changed in place), their gram
 
     def blocks(self, vectors: NDArray) -> Iterator[Block]:
         """All samples and their inner products with the vectors."""
@@ -93,9 +94,13 @@ class Frame:
         return self.coordinates(np.asarray(image), loads)
 
     def gram(self, vectors: NDArray) -> NDArray:
-        """Inner products of the columns, symmetric."""
-        gram = self.inner(vectors, vectors)
-        return 0.5 * (gram + gram.T)
+        """Inner products of the columns, symmetric; remembered, as atoms are asked about often."""
+        if self._asked is None or self._asked[0] is not vectors:
+            gram = self.inner(vectors, vectors)
+            gram = 0.5 * (gram + gram.T)
+            gram.flags.writeable = False
+            self._asked = (vectors, gram)
+        return self._asked[1]
 
     def dictionary(self, vectors: NDArray) -> CombinationDictionary:
         """The vectors as atoms."""

@@ -2,51 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
-from ..atoms import INITIALISERS
-from ..dictionary import CombinationDictionary
+from ..atoms import INITIALISERS, cluster_means, similarity_columns, spread
 from ..kernels.base import Kernel
 from ..problem import Codes
 
 
+class Candidates:
+    """Samples among which first atoms are chosen, by their similarities."""
+
+    def __init__(self, kernel: Kernel, X: NDArray):
+        self.kernel = kernel
+        self.X = X
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def take(self, rows: NDArray) -> Candidates:
+        """Some of them."""
+        return Candidates(self.kernel, self.X[rows])
+
+    def columns(self) -> tuple[NDArray, Callable[[int], NDArray]]:
+        """Self-similarities, and a function for the similarities to one sample."""
+        return similarity_columns(self.kernel, self.X)
+
+    def matrix(self) -> NDArray:
+        """All similarities."""
+        return self.kernel(self.X).astype(np.float64, copy=False)
+
+
+class KnownCandidates(Candidates):
+    """The same, where all similarities are there already."""
+
+    def __init__(self, matrix: NDArray):
+        self.known = matrix
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    def take(self, rows: NDArray) -> Candidates:
+        """Some of them."""
+        return KnownCandidates(self.known[np.ix_(rows, rows)])
+
+    def columns(self) -> tuple[NDArray, Callable[[int], NDArray]]:
+        """Self-similarities, and a function for the similarities to one sample."""
+        return np.diag(self.known), self.known.__getitem__
+
+    def matrix(self) -> NDArray:
+        """All similarities."""
+        return self.known
+
+
 def initial_loads(
-    kernel: Kernel,
-    X: NDArray,
+    candidates: Candidates,
     n_atoms: int,
     init: str,
     random_state: np.random.RandomState,
     y: NDArray | None = None,
 ) -> Codes:
-    """The first atoms as combinations of the samples, (n, n_atoms).
+    """The first atoms as combinations of candidates, (n, n_atoms).
 
     Parameters
     ----------
-    kernel : Kernel
-        Resolved.
-    X : array of shape (n, ...)
-        Samples.
+    candidates : Candidates
+        n samples.
     n_atoms : int
     init : {"random", "k-means++", "kernel-k-means"}
     random_state : RandomState
     y : array of shape (n,), default=None
         Class labels: each class then gets its share of the atoms.
     """
-    parts = shares(y, n_atoms) if has_classes(y) else [(np.arange(len(X)), n_atoms)]
-    loads = sparse.lil_array((len(X), n_atoms))
+    if init not in INITIALISERS:
+        raise ValueError(f"init must be one of {sorted(INITIALISERS)}, got {init!r}.")
+    everyone = np.arange(len(candidates))
+    parts = shares(y, n_atoms) if has_classes(y) else [(everyone, n_atoms)]
+    loads = sparse.lil_array((len(candidates), n_atoms))
     done = 0
     for rows, count in parts:
-        # Rows of a given matrix are samples whose columns are the same training set.
-        samples = X[np.ix_(rows, rows)] if kernel.uses_index else X[rows]
-        chosen = INITIALISERS[init](kernel, samples, count, random_state)
+        part = candidates.take(rows) if len(parts) > 1 else candidates
         columns = np.arange(done, done + count)
-        if isinstance(chosen, CombinationDictionary):
-            loads[np.ix_(rows, columns)] = chosen.weights
+        if init == "random":
+            chosen = np.sort(random_state.choice(len(part), count, replace=False))
         else:
-            loads[rows[chosen.index], columns] = 1.0
+            self_similarity, similarity_to = part.columns()
+            chosen = spread(self_similarity, similarity_to, count, random_state)
+        if init == "kernel-k-means":
+            loads[np.ix_(rows, columns)] = cluster_means(part.matrix(), chosen)
+        else:
+            loads[rows[chosen], columns] = 1.0
         done += count
     return loads.tocsr()
 

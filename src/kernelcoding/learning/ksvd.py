@@ -39,9 +39,9 @@ def sweep(
     vectors, codes : arrays
         New ones; the error is never higher than before.
     """
+    gram = frame.gram(vectors).copy()
+    cross = np.array(next(iter(frame.blocks(vectors))).cross, order="F")
     vectors, codes = vectors.copy(order="F"), codes.copy(order="F")
-    gram = frame.gram(vectors)
-    cross = np.asfortranarray(next(iter(frame.blocks(vectors))).cross)
     for atom in range(vectors.shape[1]):
         rows = np.flatnonzero(codes[:, atom])
         if rows.size == 0:

@@ -1,4 +1,6 @@
-r"""Updates of the atoms for fixed codes: minimise :math:`\tfrac12\mathrm{tr}(S D'D) - \mathrm{tr}(M'D)`.
+r"""Updates of the atoms for fixed codes.
+
+They minimise :math:`\tfrac12\mathrm{tr}(S D^\top D) - \mathrm{tr}(M^\top D)`.
 
 Codes that may be scaled freely (no constraint, non-negative, at most T atoms) need atoms of bounded
 norm, or the prior would be cheated by large atoms and small codes. Codes that sum to one bound the
