@@ -52,6 +52,12 @@ CODERS = [
     kc.KernelCoder(prior=priors.L1(), constraint=constraints.OneAtom()),
     kc.KernelCoder(prior=priors.NoPrior(), constraint=constraints.AtMost(2)),
 ]
+LEARNERS = [
+    kc.KernelDictionaryLearning(n_atoms=1, max_iter=3),
+    kc.KernelDictionaryLearning(kc.KernelLCC(), n_atoms=1, n_landmarks=2, max_iter=3),
+    kc.KernelDictionaryLearning(kc.KernelMatchingPursuit(), n_atoms=1, max_iter=3),
+    kc.KernelDictionaryLearning(kc.KernelBagOfWords("chi2"), n_atoms=1, max_iter=3),
+]
 CLASSIFIERS = [
     kc.ResidualClassifier(),
     kc.ResidualClassifier(kc.KernelSparseCoder(groups="y")),
@@ -63,7 +69,7 @@ CLASSIFIERS = [
 ]
 
 
-@parametrize_with_checks(CODERS + CLASSIFIERS)
+@parametrize_with_checks(CODERS + LEARNERS + CLASSIFIERS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

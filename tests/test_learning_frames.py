@@ -229,6 +229,11 @@ def test_each_class_has_its_share_of_first_atoms(init, precomputed):
     assert all(len(owner) == 1 for owner in owners)  # no atom mixes classes
     assert_array_equal(np.bincount(np.concatenate(owners)), 2)
     assert_allclose(loads.sum(axis=0), 1.0)
+    # Fewer atoms than classes: some classes go without.
+    for few in (1, 3):
+        loads = initial_loads(candidates, few, init, np.random.RandomState(0), y).toarray()
+        assert_allclose(loads.sum(axis=0), 1.0)
+        assert len({y[row] for row in np.nonzero(loads)[0]}) == few
 
 
 # Dead atoms and twins --------------------------------------------------------------------------

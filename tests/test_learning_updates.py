@@ -9,9 +9,14 @@ from sklearn.base import clone
 import kernelcoding as kc
 from kernelcoding.kernels import Linear, Polynomial
 from kernelcoding.learning import ksvd, soft_words
-from kernelcoding.learning.coding import code_samples, loads_of
+from kernelcoding.learning.coding import (
+    code_samples,
+    loads_of,
+    objective_at,
+)
 from kernelcoding.learning.points import move_points, preimages
 from kernelcoding.learning.updates import closed_form, coordinate_descent, unit_norms
+from kernelcoding.solvers.choose import Options
 from reference.cases import gaussian
 from reference.features import quadratic_features
 from reference.learning import (
@@ -303,12 +308,27 @@ def test_local_coordinates_pay_for_atoms_too(kind, rng):
         assert objective(best + size * rng.normal(size=best.shape)) > objective(best)
 
 
-@pytest.mark.parametrize("coder", [kc.KernelSparseCoder(), kc.KernelLLC(n_neighbors=None)])
-def test_other_priors_leave_the_loads_alone(coder, rng):
+def test_other_priors_leave_the_loads_alone(rng):
     codes = rng.normal(size=(7, 3))
-    loads, extra = loads_of(coder, codes)
+    loads, extra, pull = loads_of(kc.KernelSparseCoder(), None, codes)
     assert_array_equal(loads, codes)
-    assert_array_equal(extra, 0.0)
+    assert_array_equal([extra, pull], 0.0)
+
+
+@EVERY_WORLD
+def test_sums_hold_the_gradient_of_exact_llc(kind, rng):
+    here = world(kind, rng)
+    coder = kc.KernelLLC(n_neighbors=None, alpha=0.3, sigma=2.0)
+    vectors = here.unit_vectors(rng, 3)[0]
+    coded = code_samples(here.frame, vectors, coder, Options())
+    direction = here.unit_vectors(rng, 3)[0]
+
+    def objective(step):
+        return objective_at(here.frame, vectors + step * direction, coder, coded.codes)
+
+    slope = (objective(1e-5) - objective(-1e-5)) / 2e-5
+    gradient = (vectors @ coded.sums.second - coded.sums.moment) / here.frame.n_samples
+    assert_allclose(np.trace(here.frame.inner(gradient, direction)), slope, rtol=1e-5)
 
 
 @EVERY_WORLD

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..constraints import AtMost
 from ..gram import GramFacts
-from ..priors import LocalCoordinate
+from ..priors import LARGEST_EXPONENT, LocalCoordinate, Locality
 from ..problem import Codes, CodingProblem, KnownDictionary
 from ..solvers.choose import Options
 from .frames import Block, Frame, product
@@ -35,6 +35,18 @@ class Sums:
     def none(cls, vectors: NDArray) -> Sums:
         """The sums over no samples, for atoms like these."""
         return cls(np.zeros_like(vectors), np.zeros((vectors.shape[1],) * 2), 0.0)
+
+    def faded(self, factor: float) -> Sums:
+        """The same samples, counting less."""
+        return Sums(factor * self.moment, factor * self.second, factor * self.n_samples)
+
+    def plus(self, other: Sums) -> Sums:
+        """The sums over both sets of samples."""
+        return Sums(
+            self.moment + other.moment,
+            self.second + other.second,
+            self.n_samples + other.n_samples,
+        )
 
     def value(self, frame: Frame, vectors: NDArray) -> float:
         """Q at these atoms, a mean over samples."""
@@ -78,6 +90,7 @@ def code_samples(
     kept: list[tuple[Codes, Codes]] = []
     image: NDArray = np.zeros((frame.landmarks.n_atoms, len(gram)))
     second: NDArray = np.zeros_like(gram)
+    held = np.zeros(len(gram))
     objective, usage = 0.0, np.zeros(len(gram))
     errors = np.empty(frame.n_samples)
     for block in frame.blocks(vectors):
@@ -87,9 +100,10 @@ def code_samples(
         error = problem.squared_error(codes)
         if before is not None and isinstance(coder.formulation().constraint, AtMost):
             codes, error = better(problem, codes, error, before)
-        loads, extra = loads_of(coder, codes)
+        loads, extra, pull = loads_of(coder, problem, codes)
         image += product(block.similarity.T, loads)
         second += squared(codes) + np.diag(extra)
+        held += pull
         objective += 0.5 * error.sum() + coder.prior_value(problem, codes).sum()
         usage += used(codes)
         errors[block.rows] = error
@@ -97,7 +111,8 @@ def code_samples(
             kept.append((codes, loads))
     # Frames that keep their samples have one block.
     all_codes, all_loads = kept[0] if kept else (None, None)
-    sums = Sums(frame.coordinates(image, all_loads), second, len(errors))
+    moment = frame.coordinates(image, all_loads) + vectors * held
+    sums = Sums(moment, second, len(errors))
     return Coded(all_codes, sums, float(objective) / len(errors), errors, usage)
 
 
@@ -113,21 +128,55 @@ def objective_at(frame: Frame, vectors: NDArray, coder: Any, codes: Codes) -> fl
     return float(total) / frame.n_samples
 
 
-def loads_of(coder: Any, codes: Codes) -> tuple[Codes, NDArray]:
-    r"""What the samples contribute to the moment, and to the diagonal of S beyond Y'Y.
+def loads_of(coder: Any, problem: CodingProblem, codes: Codes) -> tuple[Codes, NDArray, NDArray]:
+    r"""What samples add to the moment and to the diagonal of S where the prior looks at atoms.
 
-    Local coordinate coding pays for distances to atoms, a quadratic in the atoms as well: with
-    weight :math:`\alpha` it adds :math:`2\alpha|Y|` to the loads and :math:`2\alpha\sum_i|y_{ij}|`
-    to the diagonal, and the update of atoms is exact for it. The locality prior of exact LLC is
-    not quadratic; its change is neglected here and checked by the caller.
+    Both locality priors fall with the distances :math:`\|\phi(x_i) - d_j\|`. Their gradient in
+    :math:`d_j` is :math:`\sum_i h_{ij}(d_j - \phi(x_i))`, as that of a quadratic with weights h:
+
+    * local coordinate coding is such a quadratic, :math:`h = 2\alpha|y|`, and the update is exact;
+    * for the price of exact LLC, h depends on the distances. The update of atoms then goes in a
+      descent direction, and the caller checks how far.
+
+    Returns
+    -------
+    loads : array or CSR array of shape (n, N)
+        Y + h.
+    extra : array of shape (N,)
+        Never negative; added to the diagonal of S.
+    pull : array of shape (N,)
+        How much of ``extra`` holds atoms where they are, beyond the sum of h.
     """
     formulation = coder.formulation()
-    n_atoms = codes.shape[1]
-    if not isinstance(formulation.prior, LocalCoordinate):
-        return codes, np.zeros(n_atoms)
-    size = abs(codes)
-    weight = 2.0 * formulation.alpha
-    return codes + weight * size, weight * np.asarray(size.sum(axis=0)).ravel()
+    nothing = np.zeros(codes.shape[1])
+    if isinstance(formulation.prior, LocalCoordinate):
+        weights = 2.0 * formulation.alpha * abs(codes)
+    elif isinstance(formulation.prior, Locality) and not sparse.issparse(codes):
+        weights = distance_weights(formulation.prior.sigma, formulation.alpha, problem, codes)
+    else:
+        return codes, nothing, nothing
+    totals = np.asarray(weights.sum(axis=0)).ravel()
+    extra = np.asarray(abs(weights).sum(axis=0)).ravel()  # negative weights bend as much
+    return codes + weights, extra, extra - totals
+
+
+def distance_weights(sigma: float, alpha: float, problem: CodingProblem, codes: NDArray) -> NDArray:
+    r"""The weights h of exact LLC's price :math:`\alpha\sum_j y_j^2 e^{2\sigma t_j}`.
+
+    With :math:`t_j = \mathrm{dist}_j / \mathrm{dist}_m`, m the farthest atom: moving atom j changes
+    :math:`t_j`, moving atom m changes all of them.
+    """
+    distances = np.sqrt(problem.squared_distances())
+    rows = np.arange(len(distances))
+    farthest = distances.argmax(axis=1)
+    unit = np.maximum(distances[rows, farthest], np.finfo(float).tiny)[:, None]
+    relative = distances / unit
+    exponent = np.minimum(2.0 * sigma * relative, LARGEST_EXPONENT)
+    slopes = 2.0 * sigma * alpha * codes**2 * np.exp(exponent)  # of the price in t
+    changes = slopes.copy()
+    changes[rows, farthest] -= np.sum(slopes * relative, axis=1)
+    # d t_j / d d_j = (d_j - x) / (dist_j unit); nothing is pulled by an atom it coincides with
+    return np.where(relative > 1e-8, changes / (np.maximum(relative, 1e-8) * unit**2), 0.0)
 
 
 def better(

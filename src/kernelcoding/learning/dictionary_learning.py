@@ -11,22 +11,26 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..coders.bag_of_words import KernelBagOfWords
-from ..coders.base import check_count, check_positive
-from ..coders.pursuit import KernelMatchingPursuit
 from ..coders.sparse import KernelSparseCoder
 from ..dictionary import PointDictionary
 from ..kernels import Gaussian, Kernel, Linear, as_kernel
-from ..priors import Prior
 from .alternation import Alternation
-from .coding import Sums, code_samples
-from .frames import Frame, LandmarkFrame, SampleFrame, orthonormal_basis, sample_frame
+from .checks import (
+    check_coder,
+    check_settings,
+    check_update,
+    is_soft,
+    refuse_zero_codes,
+    require_distinct,
+)
+from .coding import Sums
+from .frames import Frame, LandmarkFrame, SampleFrame, sample_frame
 from .initial import Candidates, KnownCandidates, has_classes, initial_loads
 from .landmarks import choose_landmarks
-from .learner import UPDATES, AtomLearner, PointLearner
+from .learner import AtomLearner, PointLearner
+from .online import OnlineState
 from .points import preimages
-from .refresh import replace_atoms
-from .updates import closed_form, coordinate_descent, unit_norms
+from .updates import unit_norms
 
 REPRESENTATIVES = 10
 INITIAL_POOL = 20  # samples looked at for each first atom, where there are landmarks
@@ -67,8 +71,9 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Most rounds of codes and atoms.
     tol : float, default=1e-4
         Learning ends when a round lowers the objective by less than this fraction.
-    forgetting : float in (0, 1], default=1.0
+    forgetting : float in (0, 1] or "auto", default="auto"
         What the past counts in ``partial_fit``: sums are multiplied by it before each batch.
+        ``"auto"`` lets the first batches fade and in the long run forgets nothing.
     callback : callable, default=None
         Called after every half-step with an object that has ``iteration``, ``step``,
         ``objective`` and ``seconds``; a true answer ends learning.
@@ -104,8 +109,8 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     -----
     Section "Dictionary Learning" of the paper. Where codes may be scaled freely, atoms have unit
     norm: otherwise the prior is cheated by large atoms and small codes. The update honours the
-    price of distance in local coordinate coding exactly; exact LLC's price is neglected by the
-    closed form and the step is shortened until the objective falls. Approximate LLC and localised
+    price of distance in local coordinate coding exactly; with exact LLC's price it goes in a
+    descent direction and is shortened until the objective falls. Approximate LLC and localised
     bag of words choose neighbours anew with every dictionary, which may raise the objective: the
     best round is kept.
 
@@ -132,7 +137,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         learn_kernel=False,
         max_iter=30,
         tol=1e-4,
-        forgetting=1.0,
+        forgetting="auto",
         callback=None,
         verbose=0,
         n_jobs=None,
@@ -171,10 +176,9 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self : object
             The fitted estimator.
         """
-        self._online: _Online | None = None
-        self._learned: tuple[Frame, tuple[NDArray, Sums]] | None = (
-            None  # what partial_fit goes on from
-        )
+        self._online: OnlineState | None = None
+        # What partial_fit goes on from.
+        self._learned: tuple[Frame, tuple[NDArray, Sums]] | None = None
         if isinstance(X, Iterator):
             return self._fit_batches(X)
         coder, kernel = self._checked()
@@ -185,7 +189,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         frame = self._frame(X, random_state)
         rows, loads = self._first_atoms(X, y, random_state, frame)
         vectors = np.asfortranarray(frame.samples(rows) @ loads)
-        _require_distinct(frame, vectors)
+        require_distinct(frame, vectors)
         self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
         points = X[rows[loads.argmax(axis=0)]] if self.update == "points" else None
         learner = self._learner(frame, vectors, X, points)
@@ -200,7 +204,8 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.n_replaced_ = learner.n_replaced
         self._adopt(learner.dictionary(outcome.best))
         if isinstance(learner, AtomLearner):
-            self._learned = (frame, outcome.best)
+            kept = frame.with_samples(None) if isinstance(frame, LandmarkFrame) else frame
+            self._learned = (kept, outcome.best)
         return self
 
     def _fit_batches(self, batches: Iterator):
@@ -245,18 +250,16 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         learned = getattr(self, "_learned", None)
         if learned is not None:
             frame, (vectors, sums) = learned
-            self._online = _Online.after(frame, vectors, sums)
+            self._online = OnlineState.after(frame, vectors, sums)
             self._learned = None
         first = getattr(self, "_online", None) is None
         X = self._validate(X, kernel, reset=first)
         if first:
             self._begin(coder, kernel, X, y)
         assert self._online is not None
-        bounded = self.coder_.formulation().constraint.is_cone
-        objective, dead = self._online.learn(X, self.coder_, self._options(), bounded,
-                                             self.forgetting)  # fmt: skip
+        objective, replaced = self._online.learn(X, self.coder_, self._options(), self.forgetting)
         self.objective_history_ = np.append(self.objective_history_, objective)
-        self.n_replaced_ += dead
+        self.n_replaced_ += replaced
         self.n_iter_ += 1
         self._adopt(self._online.frame.dictionary(self._online.vectors))
         return self
@@ -271,11 +274,11 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         frame = LandmarkFrame(landmarks, X)
         rows, loads = self._first_atoms(X, y, random_state)
         vectors = np.asfortranarray(frame.samples(rows) @ loads)
-        _require_distinct(frame, vectors)
+        require_distinct(frame, vectors)
         self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
         if self.coder_.formulation().constraint.is_cone:
             vectors = unit_norms(frame, vectors, vectors)[0]
-        self._online = _Online(frame, vectors, Sums.none(vectors))
+        self._online = OnlineState(frame.with_samples(None), vectors, Sums.none(vectors))
         self.objective_history_ = np.array([])
         self.n_replaced_ = self.n_iter_ = 0
         self.status_ = "online"
@@ -294,15 +297,18 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         -------
         codes : array of shape (n, n_atoms), or CSR array if the coder has ``sparse_output=True``
         """
-        return self.coder_.transform(self._validate_query(X))
+        X = self._validate_query(X)
+        return self.coder_.transform(X)
 
     def reconstruction_error(self, X, codes=None) -> NDArray:
         """Squared distance in H between samples and their reconstructions, (n,)."""
-        return self.coder_.reconstruction_error(self._validate_query(X), codes)
+        X = self._validate_query(X)
+        return self.coder_.reconstruction_error(X, codes)
 
     def certify(self, X, codes) -> NDArray:
         """Upper bound on how far each code is from the optimum of its problem, (n,)."""
-        return self.coder_.certify(self._validate_query(X), codes)
+        X = self._validate_query(X)
+        return self.coder_.certify(X, codes)
 
     def score(self, X, y=None) -> float:
         """Minus the mean objective of coding these samples: larger is better."""
@@ -347,42 +353,11 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 "learn_kernel=True is not available in this version. Set the kernel's parameters "
                 "by cross-validation over coder__kernel__gamma."
             )
-        check_count("n_atoms", self.n_atoms)
-        check_count("max_iter", self.max_iter)
-        if self.n_landmarks is not None:
-            check_count("n_landmarks", self.n_landmarks)
-        if self.tol != 0:
-            check_positive("tol", self.tol)
-        check_positive("forgetting", self.forgetting)
-        if self.forgetting > 1:
-            raise ValueError(f"forgetting must be at most 1, got {self.forgetting!r}.")
+        check_settings(self)
         coder = KernelSparseCoder() if self.coder is None else self.coder
-        if getattr(coder, "atoms", None) is not None:
-            raise ValueError(
-                f"The coder's atoms are fixed (atoms={type(coder.atoms).__name__}), so there is "
-                "nothing to learn. Give the coder atoms=None and say n_atoms here."
-            )
-        coder._check_parameters()
-        self._check_update(coder)
+        check_coder(coder)
+        check_update(self.update, coder)
         return coder, as_kernel(coder.kernel)
-
-    def _check_update(self, coder) -> None:
-        if self.update not in UPDATES:
-            raise ValueError(f"update must be one of {UPDATES}, got {self.update!r}.")
-        if self.update in ("ksvd", "aksvd") and not isinstance(coder, KernelMatchingPursuit):
-            raise ValueError(
-                f"update={self.update!r} is for greedy codes: use KernelMatchingPursuit, or "
-                'update="auto".'
-            )
-        if self.update == "gradient" and not _is_soft(coder):
-            raise ValueError(
-                'update="gradient" is for KernelBagOfWords(assignment="soft", n_neighbors=None), '
-                'whose codes depend on the atoms; use update="auto".'
-            )
-        if self.update == "points" and not isinstance(as_kernel(coder.kernel), Gaussian):
-            raise ValueError(
-                'update="points" is for the Gaussian kernel; use update="auto" for others.'
-            )
 
     def _check_samples(self, X: NDArray, y) -> None:
         if y is not None:
@@ -408,7 +383,10 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _landmarks(self, X: NDArray, random_state) -> PointDictionary | None:
         """Chosen or given landmarks; None where all samples are to serve."""
         if not isinstance(self.landmarks, str):
-            points = self.kernel_.check(np.asarray(self.landmarks).astype(X.dtype, copy=False))
+            points = np.asarray(self.landmarks).astype(X.dtype, copy=False)
+            if points.ndim == 0 or len(points) == 0:
+                raise ValueError("landmarks must hold at least one point.")
+            points = self.kernel_.check(points)
             if points.shape[1:] != X.shape[1:]:
                 raise ValueError(
                     f"landmarks have shape {points.shape[1:]} each, but the samples have "
@@ -417,10 +395,6 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             return PointDictionary(self.kernel_, points)
         if self.n_landmarks is None:
             return None
-        if self.n_landmarks < self.n_atoms:
-            raise ValueError(
-                f"n_landmarks={self.n_landmarks} must be at least n_atoms={self.n_atoms}."
-            )
         return choose_landmarks(self.kernel_, X, self.n_landmarks, self.landmarks, random_state)
 
     def _first_atoms(
@@ -446,35 +420,18 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if points is not None:
             return PointLearner(X, points, self.coder_, self._options())
         update = self.update
-        if update == "auto" and _is_soft(self.coder_):
+        if update == "auto" and is_soft(self.coder_):
             update = "gradient"
         return AtomLearner(frame, vectors, self.coder_, self._options(), update)
 
     def _first_codes(self, learner):
         def code() -> float:
             objective = learner.code()
-            coded = getattr(learner, "coded", None)
-            if coded is not None and coded.usage.sum() == 0:
-                self._refuse_zero_codes(learner)
+            if learner.usage.sum() == 0:
+                refuse_zero_codes(self.coder_.formulation(), learner.crosses())
             return objective
 
         return code
-
-    def _refuse_zero_codes(self, learner) -> None:
-        formulation = self.coder_.formulation()
-        largest = 0.0
-        for block in learner.frame.blocks(learner.vectors):
-            cross = block.cross
-            if formulation.constraint.nonnegative:
-                cross = np.maximum(cross, 0.0)
-            if isinstance(formulation.prior, Prior):
-                penalty = formulation.prior.for_atoms(cross.shape[1])
-                largest = max(largest, float(np.max(penalty.gauge(cross))))
-        raise ValueError(
-            f"All codes are zero: alpha={formulation.alpha:g} is too large for these samples. "
-            f"The largest alpha that uses any atom at all is {largest:.3g}; useful values are a "
-            "tenth of that and below."
-        )
 
     def _coder_with(self, coder, dictionary, X: NDArray):
         fitted = clone(coder).set_params(atoms=dictionary)
@@ -524,69 +481,3 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         tags.input_tags = get_tags(coder).input_tags
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-class _Online:
-    """What partial_fit keeps: coordinates, atoms, two sums."""
-
-    def __init__(self, frame: LandmarkFrame, vectors: NDArray, sums: Sums):
-        self.frame = frame
-        self.vectors = vectors
-        self.sums = sums
-        self.usage = np.zeros(vectors.shape[1])
-
-    @classmethod
-    def after(cls, frame: Frame, vectors: NDArray, sums: Sums) -> _Online:
-        """To go on from where a batch fit ended."""
-        if isinstance(frame, SampleFrame):
-            basis = orthonormal_basis(frame.landmarks)
-            n = frame.n_samples
-            vectors = np.asfortranarray(basis.T @ vectors[n:])
-            sums = Sums(basis.T @ sums.moment[n:], sums.second, sums.n_samples)
-        else:
-            assert isinstance(frame, LandmarkFrame)
-            basis = frame.basis
-        nobody = frame.landmarks.points[:0]
-        online = cls(LandmarkFrame(frame.landmarks, nobody, basis), vectors, sums)
-        online.usage = np.diag(sums.second).copy()
-        return online
-
-    def learn(self, X: NDArray, coder, options, bounded: bool, forgetting: float):
-        """One batch; returns its objective before learning from it, and atoms replaced."""
-        frame = self.frame.with_samples(X)
-        coded = code_samples(frame, self.vectors, coder, options)
-        old, new = self.sums, coded.sums
-        self.sums = Sums(
-            forgetting * old.moment + new.moment,
-            forgetting * old.second + new.second,
-            forgetting * old.n_samples + new.n_samples,
-        )
-        self.usage = forgetting * self.usage + coded.usage
-        if bounded:
-            vectors = coordinate_descent(frame, self.vectors, self.sums, bounded=True, sweeps=2)
-        else:
-            vectors = closed_form(frame, self.vectors, self.sums)
-        dead = np.flatnonzero(self.usage == 0)
-        self.vectors, replaced = replace_atoms(frame, vectors, dead, coded.errors, bounded)
-        self.frame = self.frame.with_samples(X[:0])
-        return coded.objective, len(replaced)
-
-
-def _is_soft(coder) -> bool:
-    return (
-        isinstance(coder, KernelBagOfWords)
-        and coder.assignment == "soft"
-        and coder.n_neighbors is None
-    )
-
-
-def _require_distinct(frame: Frame, vectors: NDArray) -> None:
-    """Refuse samples that are all one point in H."""
-    gram = frame.gram(vectors)
-    norms = np.diag(gram)
-    distances = norms + norms[:, None] - 2.0 * gram
-    if vectors.shape[1] > 1 and distances.max() <= 1e-12 * max(float(norms.max()), 1e-300):
-        raise ValueError(
-            "All samples are the same point in the Hilbert space of the kernel: a dictionary "
-            "needs at least two distinct samples."
-        )

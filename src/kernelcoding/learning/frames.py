@@ -186,12 +186,15 @@ class LandmarkFrame(Frame):
         if self.keeps_samples and self.n_samples > 0:
             self._kept = self._similarities(slice(0, self.n_samples))
 
-    def with_samples(self, X: NDArray) -> LandmarkFrame:
-        """The same coordinates for other samples."""
+    def with_samples(self, X: NDArray | None) -> LandmarkFrame:
+        """The same coordinates for other samples, or for none."""
+        X = self.landmarks.points[:0] if X is None else X
         return LandmarkFrame(self.landmarks, X, self.basis)
 
     def _similarities(self, rows: slice) -> tuple[NDArray, NDArray]:
         self_similarity, cross = self.landmarks.similarities(np.asarray(self.X[rows]))
+        if self.landmarks.kernel.uses_index:  # the training matrix itself: its diagonal is known
+            self_similarity = np.fmax(self_similarity, np.diagonal(self.X)[rows])
         return self_similarity.astype(np.float64), cross.astype(np.float64, copy=False)
 
     def blocks(self, vectors):

@@ -85,7 +85,7 @@ def initial_loads(
     loads = sparse.lil_array((len(candidates), n_atoms))
     done = 0
     for rows, count in parts:
-        part = candidates.take(rows) if len(parts) > 1 else candidates
+        part = candidates if len(rows) == len(candidates) else candidates.take(rows)
         columns = np.arange(done, done + count)
         if init == "random":
             chosen = np.sort(random_state.choice(len(part), count, replace=False))

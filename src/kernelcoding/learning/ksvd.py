@@ -48,7 +48,6 @@ def sweep(
             continue
         part = codes[rows]
         part[:, atom] = 0.0
-        # Only atoms that share a sample with this one are looked at here, now and later.
         partners = np.flatnonzero(part.any(axis=0))
         others = part[:, partners]
         if approximate:
@@ -64,12 +63,12 @@ def sweep(
         if not norm > 0.0:
             continue
         new /= norm
-        products = frame.inner(vectors[:, partners], new)
         vectors[:, atom] = new
         cross[:, atom] = frame.project(new)
-        gram[partners, atom] = gram[atom, partners] = products
-        gram[atom, atom] = 1.0
-        codes[rows, atom] = cross[rows, atom] - others @ products
+        # The approximate form looks at pairs that share a sample only, the exact one at all.
+        seen = np.append(partners, atom) if approximate else np.arange(len(gram))
+        gram[seen, atom] = gram[atom, seen] = frame.inner(vectors[:, seen], new)
+        codes[rows, atom] = cross[rows, atom] - others @ gram[partners, atom]
     return vectors, codes
 
 

@@ -34,8 +34,6 @@ def choose_landmarks(
         favours samples that others do not explain.
     random_state : RandomState
     """
-    if how not in CHOICES:
-        raise ValueError(f"landmarks must be one of {sorted(CHOICES)} or points, got {how!r}.")
     n_landmarks = min(n_landmarks, len(X))
     size = min(len(X), POOL * n_landmarks)
     pool = np.sort(random_state.choice(len(X), size, replace=False))

@@ -9,17 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..constraints import AtMost
 from ..dictionary import Dictionary, PointDictionary
 from ..problem import Codes, CodingProblem
 from ..solvers.choose import Options
 from . import ksvd, refresh, soft_words
-from .coding import Coded, Sums, code_samples, encode, loads_of, objective_at, squared, used
+from .coding import (
+    Coded,
+    Sums,
+    better,
+    code_samples,
+    encode,
+    loads_of,
+    objective_at,
+    problem_of,
+    squared,
+    used,
+)
 from .frames import Frame, dense
 from .points import move_points
 from .updates import closed_form, coordinate_descent, unit_norms
 
 UPDATES = ("auto", "pinv", "coordinate", "ksvd", "aksvd", "gradient", "points")
-BACKTRACKS = 4  # shorter steps tried where the prior depends on the atoms
+BACKTRACKS = 6  # shorter steps tried where the prior depends on the atoms
 ROUNDING = 1e-12  # relative; a rise below this is no rise
 
 
@@ -73,6 +85,16 @@ class AtomLearner:
                 break
         return self.coded.objective
 
+    @property
+    def usage(self) -> NDArray:
+        """How many samples use each atom."""
+        assert self.coded is not None
+        return self.coded.usage
+
+    def crosses(self) -> Iterator[NDArray]:
+        """Similarities of samples and atoms, block by block."""
+        return (block.cross for block in self.frame.blocks(self.vectors))
+
     def snapshot(self) -> tuple[NDArray, Sums]:
         """Atoms and what was summed with them."""
         assert self.coded is not None
@@ -105,7 +127,7 @@ class AtomLearner:
         step = 1.0
         for _ in range(1 + BACKTRACKS):
             yield self.vectors + step * (target - self.vectors), self.coded.codes
-            step *= 0.5
+            step *= 0.25
 
     def _bounded_candidates(self) -> Iterator[tuple[NDArray, Codes]]:
         assert self.coded is not None
@@ -133,6 +155,10 @@ class AtomLearner:
         """Without the codes: the change of the objective follows from the sums."""
         assert self.coded is not None
         sums = self.coded.sums
+        if self.update == "gradient":
+            self.vectors = soft_words.descend(self.frame, self.vectors, self.coder.sigma)
+            self.coded.objective = self._objective(self.vectors, None)
+            return self.coded.objective
         before = sums.value(self.frame, self.vectors)
         if self.bounded:
             new = coordinate_descent(self.frame, self.vectors, sums, bounded=True, sweeps=3)
@@ -166,9 +192,10 @@ class AtomLearner:
         if objective > coded.objective * (1.0 + ROUNDING):
             return
         coded.codes, coded.objective, coded.usage = codes, objective, used(codes)
-        loads, extra = loads_of(self.coder, codes)
-        second = squared(codes) + np.diag(extra)
-        coded.sums = Sums(self.frame.combine(loads), second, coded.sums.n_samples)
+        block = next(iter(self.frame.blocks(self.vectors)))
+        loads, extra, pull = loads_of(self.coder, problem_of(block, gram), codes)
+        moment = self.frame.combine(loads) + self.vectors * pull
+        coded.sums = Sums(moment, squared(codes) + np.diag(extra), coded.sums.n_samples)
 
 
 class PointLearner:
@@ -203,14 +230,26 @@ class PointLearner:
     def code(self) -> float:
         """Code all samples with the present points."""
         problem = self._problem(self.points)
-        self.codes = encode(self.coder, problem, self.options)
-        self.errors = problem.squared_error(self.codes)
-        self.objective = self._objective(problem, self.codes)
+        codes = encode(self.coder, problem, self.options)
+        errors = problem.squared_error(codes)
+        if self.codes is not None and isinstance(self.coder.formulation().constraint, AtMost):
+            codes, errors = better(problem, codes, errors, self.codes)
+        self.codes, self.errors = codes, errors
+        self.objective = self._objective(problem, codes)
         return self.objective
+
+    @property
+    def usage(self) -> NDArray:
+        """How many samples use each atom."""
+        return used(self.codes)
+
+    def crosses(self) -> Iterator[NDArray]:
+        """Similarities of samples and atoms."""
+        yield self._problem(self.points).cross
 
     def improve(self) -> float:
         """Move the points; where the prior depends on them, only if the objective falls."""
-        dead = refresh.unused(used(self.codes))
+        dead = refresh.unused(self.usage)
         worst = np.argsort(self.errors)[::-1][: len(dead)]
         self.points[dead] = self.samples[worst]
         self.n_replaced += len(dead)
