@@ -58,7 +58,7 @@ def factor(problem):
 
 def fashion(n_samples):
     """Fashion-MNIST: that many training and test samples, pixels from 0 to 1; None if absent."""
-    for folder in (DATA_HOME / "fashion-mnist", Path("/usr/share/dataset-fashion-mnist")):
+    for folder in (DATA_HOME / "fashion-mnist", Path("/usr/share/datasets/fashion-mnist")):
         paths = [next(iter(folder.glob(f"{part}-images-idx3-ubyte*")), None) for part in
                  ("train", "t10k")]  # fmt: skip
         if all(paths):

@@ -74,7 +74,7 @@ def against_dictlearn(name, train, test, n_atoms, n_nonzero, algorithm):
     }
     case = f"{name}, {n_atoms} atoms, {n_nonzero}-sparse"
     peer_name = f"dictlearn {algorithm}"
-    return Row("dictionary_learning", case, peer_name, 2, Measured(ours, theirs), facts)
+    return Row("dictionary_learning", case, peer_name, 1, Measured(ours, theirs), facts)
 
 
 def against_scikit_learn(name, train, n_atoms, alpha=0.05, n_components=300):
@@ -111,7 +111,7 @@ def against_scikit_learn(name, train, n_atoms, alpha=0.05, n_components=300):
     facts["rounds"] = str(ours.n_iter_)
     case = f"{name}, {n_atoms} atoms, alpha {alpha}, {n_components} landmarks"
     measured = Measured(seconds, theirs)
-    return Row("dictionary_learning", case, "Nystroem + MiniBatch", 2, measured, facts)
+    return Row("dictionary_learning", case, "Nystroem + MiniBatch", 1, measured, facts)
 
 
 def objective(coder, X):
@@ -129,7 +129,7 @@ from kernelcoding.kernels import Gaussian
 n, path = int(sys.argv[1]), sys.argv[2]
 X = np.memmap(path, np.float64, "r", shape=(n, 64))
 def make(): return kc.KernelDictionaryLearning(
-    kc.KernelSparseCoder(Gaussian(gamma=1 / 64), alpha=0.05, n_jobs=2), 100, n_landmarks=2000,
+    kc.KernelSparseCoder(Gaussian(gamma=1 / 64), alpha=0.05), 100, n_landmarks=2000,
     landmarks="uniform", max_iter=2, tol=0)
 kc.KernelDictionaryLearning(kc.KernelSparseCoder(), 10, n_landmarks=50, max_iter=1).fit(X[:200])
 start = time.perf_counter()
@@ -161,7 +161,7 @@ def against_size(quick, folder="benchmarks/results"):
         expected = seconds[0] * size / sizes[0]
         measured = Measured(fact["seconds"], expected, fact["peak"])
         report = {"exponent in samples": exponent}
-        yield Row("dictionary_learning", f"{size} samples, 2000 landmarks", "linear time", 2,
+        yield Row("dictionary_learning", f"{size} samples, 2000 landmarks", "linear time", 1,
                   measured, report)  # fmt: skip
 
 
@@ -175,7 +175,8 @@ def run(quick=False):
         learner(1.0, 3, n_atoms, max_iter=1).fit(small)
         for n_nonzero in (5, 30):
             for algorithm in algorithms:
-                with threadpool_limits(2):
+                with threadpool_limits(1):
                     yield against_dictlearn(name, train, test, n_atoms, n_nonzero, algorithm)
-        yield against_scikit_learn(name, train, min(n_atoms, 200))
+        with threadpool_limits(1):
+            yield against_scikit_learn(name, train, min(n_atoms, 200))
     yield from against_size(quick)

@@ -147,20 +147,27 @@ def loads_of(coder: Any, problem: CodingProblem, codes: Codes) -> tuple[Codes, N
     pull : array of shape (N,)
         How much of ``extra`` holds atoms where they are, beyond the sum of h.
     """
-    formulation = coder.formulation()
-    nothing = np.zeros(codes.shape[1])
-    if isinstance(formulation.prior, LocalCoordinate):
-        weights = 2.0 * formulation.alpha * abs(codes)
-    elif isinstance(formulation.prior, Locality) and not sparse.issparse(codes):
-        weights = distance_weights(formulation.prior.sigma, formulation.alpha, problem, codes)
-    else:
+    weights = distance_weights(coder, problem, codes)
+    if weights is None:
+        nothing = np.zeros(codes.shape[1])
         return codes, nothing, nothing
     totals = np.asarray(weights.sum(axis=0)).ravel()
     extra = np.asarray(abs(weights).sum(axis=0)).ravel()  # negative weights bend as much
     return codes + weights, extra, extra - totals
 
 
-def distance_weights(sigma: float, alpha: float, problem: CodingProblem, codes: NDArray) -> NDArray:
+def distance_weights(coder: Any, problem: CodingProblem, codes: Codes) -> Codes | None:
+    """Twice the derivative of the prior in squared distances; None where it looks at none."""
+    formulation = coder.formulation()
+    prior, alpha = formulation.prior, formulation.alpha
+    if isinstance(prior, LocalCoordinate):
+        return 2.0 * alpha * abs(codes)
+    if isinstance(prior, Locality) and not sparse.issparse(codes):
+        return locality_weights(prior.sigma, alpha, problem, codes)
+    return None
+
+
+def locality_weights(sigma: float, alpha: float, problem: CodingProblem, codes: NDArray) -> NDArray:
     r"""The weights h of exact LLC's price :math:`\alpha\sum_j y_j^2 e^{2\sigma t_j}`.
 
     With :math:`t_j = \mathrm{dist}_j / \mathrm{dist}_m`, m the farthest atom: moving atom j changes
