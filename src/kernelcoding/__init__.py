@@ -11,7 +11,7 @@ from .coders import (
     KernelMatchingPursuit,
     KernelSparseCoder,
 )
-from .learning import KernelDictionaryLearning
+from .learning import KernelDictionaryLearning, KernelLearning
 
 __all__ = [
     "KernelBagOfWords",
@@ -19,6 +19,7 @@ __all__ = [
     "KernelDictionaryLearning",
     "KernelLCC",
     "KernelLLC",
+    "KernelLearning",
     "KernelMatchingPursuit",
     "KernelSparseCoder",
     "ResidualClassifier",

@@ -172,6 +172,11 @@ class CombinationDictionary(Dictionary):
         self.weights = weights
         self.kernel = landmarks.kernel
 
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms, without their Gram matrix."""
+        return self.weights.shape[1]
+
     @cached_property
     def gram(self) -> NDArray:
         """Inner products of the atoms, (N, N)."""

@@ -56,6 +56,14 @@ class Prior(Component):
         """The prior as numbers, for these samples and this dictionary."""
         raise NotImplementedError
 
+    def distance_weights(self, problem: CodingProblem, codes: Codes) -> Codes | None:
+        r"""Twice the derivatives of r in the squared distances of samples and atoms, (n, N).
+
+        With these weights h, the gradient of r in atom j is
+        :math:`\sum_i h_{ij}(\phi(d_j) - \phi(x_i))`. None where r looks at no distance.
+        """
+        return None
+
 
 class FixedPrior(Prior):
     """A prior that does not look at the samples: it has a value of its own."""
@@ -257,6 +265,20 @@ class Locality(Prior):
         # alpha * r = alpha * e^2 y^2 = 1/2 (2 alpha e^2) y^2: the ridge carries the factor two.
         return Penalty(_constant(0, problem.n_atoms), 2.0 * np.exp(exponent))
 
+    def distance_weights(self, problem: CodingProblem, codes: Codes) -> Codes | None:
+        """Twice the derivatives in squared distances: a far atom changes the price of all."""
+        distances = np.sqrt(problem.squared_distances())
+        rows = np.arange(len(distances))
+        farthest = distances.argmax(axis=1)
+        unit = np.maximum(distances[rows, farthest], np.finfo(float).tiny)[:, None]
+        relative = distances / unit
+        exponent = np.minimum(2.0 * self.sigma * relative, LARGEST_EXPONENT)
+        slopes = 2.0 * self.sigma * codes**2 * np.exp(exponent)  # in the relative distance
+        changes = slopes.copy()
+        changes[rows, farthest] -= np.sum(slopes * relative, axis=1)
+        # A sample that is the atom pulls nowhere: the price has a kink there.
+        return np.where(relative > 1e-8, changes / (np.maximum(relative, 1e-8) * unit**2), 0.0)
+
 
 class LocalCoordinate(Prior):
     r"""Sparse codes that pay for distance (LCC).
@@ -267,6 +289,10 @@ class LocalCoordinate(Prior):
     def bind(self, problem: CodingProblem) -> Penalty:
         """The prior as numbers, for these samples and this dictionary."""
         return Penalty(problem.squared_distances(), _constant(0, problem.n_atoms))
+
+    def distance_weights(self, problem: CodingProblem, codes: Codes) -> Codes | None:
+        """Twice the derivatives in squared distances."""
+        return 2.0 * abs(codes)
 
 
 def _checked_weights(name: str, weights, size: int, what: str) -> NDArray:

@@ -30,8 +30,9 @@ class KernelCoder(BaseKernelCoder):
         Weight of the prior.
     init : {"k-means++", "random", "kernel-k-means"}, default="k-means++"
         How an integer number of atoms is chosen.
-    learn_kernel : bool, default=False
-        Reserved; True is refused in this version.
+    learn_kernel : bool or KernelLearning, default=False
+        Learn the kernel's parameters, starting from the given ones; see
+        :class:`kernelcoding.learning.KernelLearning`.
     sparse_output : bool, default=False
         Return codes as a CSR array.
     tol : float, default=1e-6

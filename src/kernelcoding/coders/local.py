@@ -9,6 +9,7 @@ from ..certificates import local_gap
 from ..constraints import SumToOne
 from ..formulation import Formulation
 from ..priors import LocalCoordinate, Locality
+from ..problem import row_sums
 from ..solvers import local
 from ..solvers.result import CodingResult
 from .base import BaseKernelCoder, check_count, check_positive
@@ -129,10 +130,23 @@ class KernelLLC(BaseKernelCoder):
         return CodingResult(codes, gap, ones == 1, ones)
 
     def prior_value(self, problem, codes):
-        """Exact LLC's price of distance; the ridge of approximate LLC is not counted."""
+        """Exact LLC's price of distance, or half of approximate LLC's ridge."""
         if self.n_neighbors is None:
             return super().prior_value(problem, codes)
-        return np.zeros(problem.n_samples)
+        rows, columns = codes.nonzero()
+        distances = problem.self_similarity[rows] - 2.0 * problem.cross[rows, columns]
+        distances += np.diag(problem.gram)[columns]
+        trace = np.bincount(rows, np.maximum(distances, 0.0), minlength=problem.n_samples)
+        return 0.5 * self.regularization * trace * row_sums(codes, codes)
+
+    def distance_weights(self, problem, codes):
+        """Twice the derivatives of :meth:`prior_value` in squared distances."""
+        if self.n_neighbors is None:
+            return super().distance_weights(problem, codes)
+        used = sparse.csr_array(codes, copy=True)
+        squares = self.regularization * row_sums(used, used)
+        used.data = np.repeat(squares, np.diff(used.indptr))
+        return used
 
     def _gap(self, dictionary, X, codes):
         if self.n_neighbors is None:

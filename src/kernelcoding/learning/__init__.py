@@ -1,5 +1,9 @@
 """Learning what coders take as given."""
 
+from ..coders import base as _base
 from .dictionary_learning import KernelDictionaryLearning
+from .kernel_learning import KernelLearning, learn_for_coder
 
-__all__ = ["KernelDictionaryLearning"]
+_base.learner = learn_for_coder
+
+__all__ = ["KernelDictionaryLearning", "KernelLearning"]

@@ -11,7 +11,6 @@ from scipy import sparse
 
 from ..constraints import AtMost
 from ..gram import GramFacts
-from ..priors import LARGEST_EXPONENT, LocalCoordinate, Locality
 from ..problem import Codes, CodingProblem, KnownDictionary
 from ..solvers.choose import Options
 from .frames import Block, Frame, product
@@ -131,7 +130,7 @@ def objective_at(frame: Frame, vectors: NDArray, coder: Any, codes: Codes) -> fl
 def loads_of(coder: Any, problem: CodingProblem, codes: Codes) -> tuple[Codes, NDArray, NDArray]:
     r"""What samples add to the moment and to the diagonal of S where the prior looks at atoms.
 
-    Both locality priors fall with the distances :math:`\|\phi(x_i) - d_j\|`. Their gradient in
+    Locality priors are functions of the distances :math:`\|\phi(x_i) - d_j\|`. Their gradient in
     :math:`d_j` is :math:`\sum_i h_{ij}(d_j - \phi(x_i))`, as that of a quadratic with weights h:
 
     * local coordinate coding is such a quadratic, :math:`h = 2\alpha|y|`, and the update is exact;
@@ -147,43 +146,13 @@ def loads_of(coder: Any, problem: CodingProblem, codes: Codes) -> tuple[Codes, N
     pull : array of shape (N,)
         How much of ``extra`` holds atoms where they are, beyond the sum of h.
     """
-    weights = distance_weights(coder, problem, codes)
+    weights = coder.distance_weights(problem, codes)
     if weights is None:
         nothing = np.zeros(codes.shape[1])
         return codes, nothing, nothing
     totals = np.asarray(weights.sum(axis=0)).ravel()
     extra = np.asarray(abs(weights).sum(axis=0)).ravel()  # negative weights bend as much
     return codes + weights, extra, extra - totals
-
-
-def distance_weights(coder: Any, problem: CodingProblem, codes: Codes) -> Codes | None:
-    """Twice the derivative of the prior in squared distances; None where it looks at none."""
-    formulation = coder.formulation()
-    prior, alpha = formulation.prior, formulation.alpha
-    if isinstance(prior, LocalCoordinate):
-        return 2.0 * alpha * abs(codes)
-    if isinstance(prior, Locality) and not sparse.issparse(codes):
-        return locality_weights(prior.sigma, alpha, problem, codes)
-    return None
-
-
-def locality_weights(sigma: float, alpha: float, problem: CodingProblem, codes: NDArray) -> NDArray:
-    r"""The weights h of exact LLC's price :math:`\alpha\sum_j y_j^2 e^{2\sigma t_j}`.
-
-    With :math:`t_j = \mathrm{dist}_j / \mathrm{dist}_m`, m the farthest atom: moving atom j changes
-    :math:`t_j`, moving atom m changes all of them.
-    """
-    distances = np.sqrt(problem.squared_distances())
-    rows = np.arange(len(distances))
-    farthest = distances.argmax(axis=1)
-    unit = np.maximum(distances[rows, farthest], np.finfo(float).tiny)[:, None]
-    relative = distances / unit
-    exponent = np.minimum(2.0 * sigma * relative, LARGEST_EXPONENT)
-    slopes = 2.0 * sigma * alpha * codes**2 * np.exp(exponent)  # of the price in t
-    changes = slopes.copy()
-    changes[rows, farthest] -= np.sum(slopes * relative, axis=1)
-    # d t_j / d d_j = (d_j - x) / (dist_j unit); nothing is pulled by an atom it coincides with
-    return np.where(relative > 1e-8, changes / (np.maximum(relative, 1e-8) * unit**2), 0.0)
 
 
 def better(

@@ -12,9 +12,9 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..coders.sparse import KernelSparseCoder
-from ..dictionary import PointDictionary
+from ..dictionary import Dictionary, PointDictionary
 from ..kernels import Gaussian, Kernel, Linear, as_kernel
-from .alternation import Alternation
+from .alternation import Alternation, Outcome
 from .checks import (
     check_coder,
     check_settings,
@@ -26,6 +26,7 @@ from .checks import (
 from .coding import Sums
 from .frames import Frame, LandmarkFrame, SampleFrame, sample_frame
 from .initial import Candidates, KnownCandidates, has_classes, initial_loads
+from .kernel_learning import as_settings, learn_kernel, moved, prepared_start
 from .landmarks import choose_landmarks
 from .learner import AtomLearner, PointLearner
 from .online import OnlineState
@@ -65,8 +66,10 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         descent; gradients for soft bag of words.
     init : {"k-means++", "random", "kernel-k-means"}, default="k-means++"
         First atoms. Where ``fit`` is given class labels, each class gets its share.
-    learn_kernel : bool, default=False
-        Reserved; True is refused in this version.
+    learn_kernel : bool or KernelLearning, default=False
+        Learn the kernel's parameters too, for the first atoms (with ``KernelLearning(rounds=1)``
+        once more for learned ones, after which atoms are learned again). ``partial_fit`` does so
+        on its first batch only.
     max_iter : int, default=30
         Most rounds of codes and atoms.
     tol : float, default=1e-4
@@ -98,6 +101,8 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     representatives_ : array of shape (n_atoms, at most 10)
         For each atom the training samples with the largest weights in it, largest first (with
         landmarks given as points or ``partial_fit``: indices of landmarks).
+    kernel_history_ : array
+        With ``learn_kernel``, the ratio of objective and discrepancy after every accepted step.
     n_iter_ : int
         Rounds.
     n_replaced_ : int
@@ -191,22 +196,63 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         vectors = np.asfortranarray(frame.samples(rows) @ loads)
         require_distinct(frame, vectors)
         self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
-        points = X[rows[loads.argmax(axis=0)]] if self.update == "points" else None
-        learner = self._learner(frame, vectors, X, points)
+        self.objective_history_ = np.array([])
+        self.kernel_history_ = np.array([])
+        self.n_iter_ = self.n_replaced_ = 0
+        chosen = rows[loads.argmax(axis=0)]
+        if self.learn_kernel:
+            first: Dictionary = frame.dictionary(vectors)
+            if self.init != "kernel-k-means":  # then the atoms are samples, better left out of L
+                first = PointDictionary(self.kernel_, X[chosen], chosen)
+            self.kernel_ = prepared_start(self.kernel_, X, y, as_settings(self.learn_kernel))
+            weights = frame.weights(vectors)
+            frame, vectors = self._learn_kernel(first, frame, weights, X, random_state)
+        points = X[chosen] if self.update == "points" else None
+        rounds = as_settings(self.learn_kernel).rounds if self.learn_kernel else 0
+        for remaining in range(rounds, -1, -1):
+            learner = self._learner(frame, vectors, X, points)
+            outcome = self._alternate(learner)
+            dictionary = learner.dictionary(outcome.best)
+            if points is not None or outcome.status in ("interrupted", "callback"):
+                break
+            if remaining:
+                weights = dictionary.weights
+                frame, vectors = self._learn_kernel(dictionary, frame, weights, X, random_state)
+        self._adopt(dictionary)
+        if isinstance(learner, AtomLearner):
+            kept = frame.with_samples(None) if isinstance(frame, LandmarkFrame) else frame
+            self._learned = (kept, outcome.best)
+        return self
+
+    def _alternate(self, learner) -> Outcome:
+        """One run of the loop; its figures are added to those of earlier runs."""
         outcome = Alternation(self.max_iter, self.tol, self.callback, self.verbose).run(
             ("codes", self._first_codes(learner)),
             [("atoms", learner.improve), ("codes", learner.code)],
             learner.snapshot,
         )
-        self.objective_history_ = np.array(outcome.history)
-        self.n_iter_ = outcome.n_iter
+        self.objective_history_ = np.append(self.objective_history_, outcome.history)
+        self.n_iter_ += outcome.n_iter
+        self.n_replaced_ += learner.n_replaced
         self.status_ = outcome.status
-        self.n_replaced_ = learner.n_replaced
-        self._adopt(learner.dictionary(outcome.best))
-        if isinstance(learner, AtomLearner):
-            kept = frame.with_samples(None) if isinstance(frame, LandmarkFrame) else frame
-            self._learned = (kept, outcome.best)
-        return self
+        return outcome
+
+    def _learn_kernel(
+        self, dictionary: Dictionary, frame: Frame, weights: NDArray, X: NDArray, random_state
+    ) -> tuple[Frame, NDArray]:
+        """Better kernel parameters for the present atoms; these in the new space."""
+        settings = as_settings(self.learn_kernel)
+        learned = learn_kernel(self.coder_, self.kernel_, X, dictionary, settings, random_state)
+        self.kernel_ = self.coder_.kernel_ = learned.kernel
+        self.kernel_history_ = np.append(self.kernel_history_, learned.history)
+        landmarks = moved(frame.landmarks, learned.kernel)
+        assert isinstance(landmarks, PointDictionary)
+        new: Frame = (
+            SampleFrame(landmarks)
+            if isinstance(frame, SampleFrame)
+            else LandmarkFrame(landmarks, X)
+        )
+        return new, new.coordinates(landmarks.facts.double @ weights, weights)
 
     def _fit_batches(self, batches: Iterator):
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
@@ -268,6 +314,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._check_samples(X, y)
         self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
         random_state = check_random_state(self.random_state)
+        self.kernel_history_ = np.array([])
         landmarks = self._landmarks(X, random_state) or PointDictionary(
             self.kernel_, X, np.arange(len(X))
         )
@@ -276,6 +323,12 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         vectors = np.asfortranarray(frame.samples(rows) @ loads)
         require_distinct(frame, vectors)
         self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
+        if self.learn_kernel:
+            new, vectors = self._learn_kernel(
+                frame.dictionary(vectors), frame, frame.weights(vectors), X, random_state
+            )
+            assert isinstance(new, LandmarkFrame)
+            frame = new
         if self.coder_.formulation().constraint.is_cone:
             vectors = unit_norms(frame, vectors, vectors)[0]
         self._online = OnlineState(frame.with_samples(None), vectors, Sums.none(vectors))
@@ -348,11 +401,6 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _checked(self) -> tuple[Any, Kernel]:
         """The coder and its kernel, parameters checked."""
-        if self.learn_kernel:
-            raise NotImplementedError(
-                "learn_kernel=True is not available in this version. Set the kernel's parameters "
-                "by cross-validation over coder__kernel__gamma."
-            )
         check_settings(self)
         coder = KernelSparseCoder() if self.coder is None else self.coder
         check_coder(coder)

@@ -10,12 +10,12 @@ minimum in a few codings.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 from scipy.optimize import BFGS, Bounds, minimize
 
 from ..component import Component
@@ -23,6 +23,7 @@ from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..kernels.base import Kernel
 from ..kernels.multiple import MultipleKernel
 from ..problem import Codes, CodingProblem
+from .alignment import aligned_weights
 from .coding import encode
 from .sensitivity import discrepancy, of_error, of_objective
 
@@ -37,7 +38,8 @@ class KernelLearning(Component):
     Parameters
     ----------
     bounds : (low, high) or dict of such pairs by parameter name, default=None
-        Allowed values. None: a factor of ``10**4`` around the start.
+        Allowed values. None: a width within a factor of ``10**3`` of the inverse of the median
+        statistic, other parameters within ``10**4`` of the start.
     n_samples : int, default=300
         Samples on which the objective is followed; the full one is reported at the end.
     include_prior : bool, default=True
@@ -46,9 +48,17 @@ class KernelLearning(Component):
     n_folds : int, default=5
         Where atoms are the samples themselves, each sample is coded without its own fold of
         atoms: with its own atom every sample would code itself and the best width be infinite.
-    regularization : float, default=0.0
-        Weight of the Kullback-Leibler divergence of kernel weights from uniform ones, relative
-        to the ratio at the start (several kernels only).
+    weights : {"ratio", "alignment"}, default="ratio"
+        How the weights of a :class:`~kernelcoding.kernels.MultipleKernel` are found: with the
+        other parameters, by the ratio; or by centred alignment with the labels, which are then
+        required (Cortes et al., 2012).
+    regularization : float, default=0.1
+        Weight of the Kullback-Leibler divergence of kernel weights from equal shares, relative to
+        the ratio at the start. With 0, the paper's objective, all weight ends on one kernel: for
+        fixed codes L and J are linear in the weights, and such a ratio is least at a corner.
+    rounds : int, default=0
+        In dictionary learning, how often the kernel is learned again for learned atoms. Learned
+        atoms lie closer together than samples, which drives widths up.
     tol : float, default=5e-3
         Accuracy of the logarithms of parameters.
     max_iter : int, default=30
@@ -61,7 +71,9 @@ class KernelLearning(Component):
         n_samples=300,
         include_prior=True,
         n_folds=5,
-        regularization=0.0,
+        weights="ratio",
+        regularization=0.1,
+        rounds=0,
         tol=5e-3,
         max_iter=30,
     ):
@@ -69,7 +81,9 @@ class KernelLearning(Component):
         self.n_samples = n_samples
         self.include_prior = include_prior
         self.n_folds = n_folds
+        self.weights = weights
         self.regularization = regularization
+        self.rounds = rounds
         self.tol = tol
         self.max_iter = max_iter
 
@@ -126,23 +140,24 @@ class RatioProblem:
         self.between = kernel.statistic(samples, landmarks)
         self.own = kernel.diagonal_statistic(samples)
         self.frozen = False  # whether codes are held (the paper's alternation)
-        n_weights = _count_weights(kernel)
-        self.mixing = slice(len(kernel.theta) - n_weights, None) if n_weights else slice(0, 0)
+        self.scale: float | None = None  # of the regulariser
+        self.mixing, self.units = _mixture(kernel, self.own)
 
     def normalised(self, theta: NDArray) -> NDArray:
-        """Kernel weights summing to one."""
+        """Weights of several kernels such that their shares of the mean diagonal sum to one."""
         theta = np.array(theta, dtype=np.float64)
         logs = theta[self.mixing]
         if logs.size:
-            theta[self.mixing] = logs - np.logaddexp.reduce(logs)
+            theta[self.mixing] = logs - np.logaddexp.reduce(logs + self.units)
         return theta
 
     def __call__(self, theta: NDArray) -> tuple[float, NDArray]:
         """Ratio and gradient; raises where they are not finite."""
         actual = self.normalised(theta)
         kernel = self.kernel.with_theta(actual)
-        gram = self._gram(kernel.profile(self.among))
-        cross = self._cross(kernel.profile(self.between))
+        gram, cross = self._clipped(
+            kernel, kernel.profile(self.among), kernel.profile(self.between)
+        )
         own = kernel.profile(self.own).astype(np.float64)
         if not all(np.isfinite(part).all() for part in (gram, cross, own)):
             raise _NotFinite
@@ -176,15 +191,17 @@ class RatioProblem:
             raise _NotFinite
         return value, gradient
 
-    def _gram(self, similarity: NDArray) -> NDArray:
-        similarity = similarity.astype(np.float64, copy=False)
+    def _clipped(self, kernel, among: NDArray, between: NDArray) -> tuple[NDArray, NDArray]:
+        """Similarities of atoms and of samples to them; a negative spectrum is dropped."""
+        among, between = (np.asarray(part, np.float64) for part in (among, between))
+        if kernel.is_positive_definite is False and np.isfinite(among).all():
+            values, vectors = linalg.eigh(among)
+            kept = vectors[:, values > 0.0]
+            among, between = ((part @ kept) @ kept.T for part in (among, between))
+            among = 0.5 * (among + among.T)
         if self.weights is None:
-            return similarity
-        return self.weights.T @ similarity @ self.weights
-
-    def _cross(self, similarity: NDArray) -> NDArray:
-        similarity = similarity.astype(np.float64, copy=False)
-        return similarity if self.weights is None else similarity @ self.weights
+            return among, between
+        return self.weights.T @ among @ self.weights, between @ self.weights
 
     def _contract(self, kernel, d_own, d_cross, d_gram) -> NDArray:
         if self.weights is not None:
@@ -200,16 +217,16 @@ class RatioProblem:
         logs = theta[self.mixing]
         if not logs.size:
             return ratio, gradient
-        weights = np.exp(logs)
+        shares = np.exp(logs + self.units)
         strength = self.settings.regularization
         if strength > 0.0:
-            if not hasattr(self, "_unit"):
-                self._unit = ratio
-            divergence = float(weights @ (logs + np.log(logs.size)))
-            ratio += strength * self._unit * divergence
-            gradient[self.mixing] += strength * self._unit * weights * (1.0 + logs + np.log(logs.size))
+            if self.scale is None:
+                self.scale = ratio  # at the start: the strength then has no unit
+            excess = logs + self.units + np.log(logs.size)
+            ratio += strength * self.scale * float(shares @ excess)
+            gradient[self.mixing] += strength * self.scale * shares * (1.0 + excess)
         inner = gradient[self.mixing].copy()
-        gradient[self.mixing] = inner - weights * inner.sum()  # through the normalisation
+        gradient[self.mixing] = inner - shares * inner.sum()  # through the normalisation
         return ratio, gradient
 
 
@@ -217,10 +234,18 @@ def _error_only(coder, problem, codes):
     return of_error(problem, codes)
 
 
-def _count_weights(kernel: Kernel) -> int:
+def _mixture(kernel: Kernel, own: Any) -> tuple[slice, NDArray]:
+    """Where in theta the weights of several kernels are, and the logs of their mean diagonals.
+
+    Kernels are compared at equal mean diagonal: else the one of largest scale would win.
+    """
     if not isinstance(kernel, MultipleKernel):
-        return 0
-    return int(np.count_nonzero(kernel.current_weights))
+        return slice(0, 0), np.zeros(0)
+    pairs = zip(kernel.children, own, kernel.current_weights, strict=True)
+    means = [
+        abs(float(np.mean(child.profile(part)))) for child, part, weight in pairs if weight > 0
+    ]
+    return slice(len(kernel.theta) - len(means), None), np.log(np.maximum(means, 1e-300))
 
 
 def learn_kernel(
@@ -251,11 +276,21 @@ def learn_kernel(
             f"The kernel {kernel!r} has no parameter to learn. Use learn_kernel=False, or a kernel "
             "with a width, or MultipleKernel."
         )
-    bounds = theta_bounds(kernel, settings.bounds)
-    ratio, everyone = _problems(coder, kernel, X, dictionary, settings, random_state)
+    problem, n_samples = _problems(coder, kernel, X, dictionary, settings, random_state)
+    chosen = random_state.permutation(n_samples)
+    ratio = problem(np.sort(chosen[: settings.n_samples]))
+    low, high = theta_bounds(kernel, settings.bounds, ratio.among)
+    if isinstance(kernel, MultipleKernel) and settings.weights == "alignment":
+        fixed = np.array([name.startswith("weights__") for name in kernel.parameter_names])
+        low[fixed] = high[fixed] = kernel.theta[fixed]
+        if fixed.all():
+            kernel = kernel.with_theta(kernel.theta)
+            kernel.weights_ = kernel.current_weights
+            return LearnedKernel(kernel, [], np.nan)
+    bounds = (low, high)
     history: list[float] = []
     try:
-        start = _scan(ratio, kernel, bounds, random_state)
+        start = _scan(problem(np.sort(chosen[:SCAN_SAMPLES])), kernel, bounds)
         theta = _descend(ratio, start, bounds, settings, history)
     except _NotFinite:
         warnings.warn(
@@ -266,13 +301,79 @@ def learn_kernel(
         )
         return LearnedKernel(kernel, history, np.nan)
     theta = ratio.normalised(theta)
-    return LearnedKernel(kernel.with_theta(theta), history, everyone(theta)[0])
+    complete = problem(np.arange(n_samples))(theta)[0] if n_samples > settings.n_samples else None
+    found = kernel.with_theta(theta)
+    if isinstance(found, MultipleKernel):
+        found.weights_ = found.current_weights
+    return LearnedKernel(found, history, history[-1] if complete is None else complete)
 
 
-def theta_bounds(kernel: Kernel, given: Any) -> tuple[NDArray, NDArray]:
-    """Lower and upper bounds of theta; ValueError where they exclude the start."""
+def as_settings(learn_kernel: Any) -> KernelLearning:
+    """The settings that ``learn_kernel`` stands for."""
+    if isinstance(learn_kernel, KernelLearning):
+        return learn_kernel
+    if learn_kernel is True:
+        return KernelLearning()
+    raise ValueError(f"learn_kernel must be a bool or KernelLearning(...), got {learn_kernel!r}.")
+
+
+def learn_for_coder(coder: Any, X: NDArray, y: Any, random_state: np.random.RandomState) -> None:
+    """Learn the kernel of a fitted coder and give it the same atoms in the new space.
+
+    Sets ``kernel_``, ``dictionary_`` and ``kernel_history_``.
+    """
+    settings = as_settings(coder.learn_kernel)
+    start = prepared_start(coder.kernel_, X, y, settings)
+    learned = learn_kernel(coder, start, X, coder.dictionary_, settings, random_state)
+    coder.kernel_ = learned.kernel
+    coder.kernel_history_ = np.array(learned.history)
+    coder.kernel_objective_ = learned.objective
+    coder.dictionary_ = moved(coder.dictionary_, learned.kernel)
+
+
+def prepared_start(kernel: Kernel, X: NDArray, y: Any, settings: KernelLearning) -> Kernel:
+    """The kernel to start from: several kernels at equal shares, or aligned with the labels."""
+    if not isinstance(kernel, MultipleKernel):
+        return kernel
+    if settings.weights not in ("ratio", "alignment"):
+        raise ValueError(f'weights must be "ratio" or "alignment", got {settings.weights!r}.')
+    if settings.weights == "ratio":
+        if kernel.weights is not None:
+            return kernel
+        means = [np.mean(child.diagonal_of(child.prepare_alone(X))) for child in kernel.children]
+        weights = 1.0 / (len(means) * np.maximum(np.abs(means), 1e-300))
+    else:
+        if y is None:
+            raise ValueError('weights="alignment" needs labels: call fit(X, y).')
+        weights = aligned_weights([child(X) for child in kernel.children], y)
+    return MultipleKernel(list(kernel.children), weights.tolist())
+
+
+def moved(dictionary: Dictionary, kernel: Kernel) -> Dictionary:
+    """The same points, or combinations of them, in the Hilbert space of another kernel."""
+    if isinstance(dictionary, CombinationDictionary):
+        landmarks = moved(dictionary.landmarks, kernel)
+        assert isinstance(landmarks, PointDictionary)
+        return CombinationDictionary(landmarks, dictionary.weights)
+    assert isinstance(dictionary, PointDictionary)
+    return PointDictionary(kernel, dictionary.points, dictionary.index)
+
+
+def theta_bounds(kernel: Kernel, given: Any, statistic: Any = None) -> tuple[NDArray, NDArray]:
+    """Lower and upper bounds of theta; ValueError where given ones exclude the start.
+
+    A width is bounded by the data, three decades around the inverse of the median statistic:
+    codes that sum to one often have the smallest ratio at the lower bound, and where that is
+    must not depend on the start.
+    """
     start = kernel.theta
     low, high = start - np.log(1e4), start + np.log(1e4)
+    if kernel.is_radial and len(start) == 1 and isinstance(statistic, np.ndarray):
+        positive = statistic[statistic > 0]
+        if positive.size:
+            centre = -np.log(np.median(positive))
+            low = np.minimum(np.array([centre - np.log(1e3)]), start)
+            high = np.maximum(np.array([centre + np.log(1e3)]), start)
     names = kernel.parameter_names
     pairs = given if isinstance(given, dict) else dict.fromkeys(names, given) if given else {}
     for name, pair in pairs.items():
@@ -288,7 +389,7 @@ def theta_bounds(kernel: Kernel, given: Any) -> tuple[NDArray, NDArray]:
 
 
 def _problems(coder, kernel, X, dictionary, settings, random_state):
-    """The ratio on some samples, and a function that gives it on all of them."""
+    """A function that makes the ratio of some samples, and how many there are to choose from."""
     if isinstance(dictionary, CombinationDictionary):
         points, weights = dictionary.landmarks, dictionary.weights
     else:
@@ -306,10 +407,7 @@ def _problems(coder, kernel, X, dictionary, settings, random_state):
         ]
         return RatioProblem(coder, kernel, landmarks, weights, samples, parts, settings)
 
-    size = min(settings.n_samples, len(rows))
-    chosen = np.sort(random_state.choice(len(rows), size, replace=False))
-    everyone = np.arange(len(rows))
-    return problem(chosen), lambda theta: problem(everyone)(theta)
+    return problem, len(rows)
 
 
 def held_out(
@@ -335,49 +433,26 @@ def held_out(
     return rows, (folds, folds)
 
 
-def _scan(
-    ratio: RatioProblem, kernel: Kernel, bounds, random_state: np.random.RandomState
-) -> NDArray:
+def _scan(ratio: RatioProblem, kernel: Kernel, bounds) -> NDArray:
     """A start near the best of a coarse grid: far from it the ratio may be flat."""
     low, high = bounds
     theta = kernel.theta.copy()
     scanned = [i for i in range(len(theta)) if i not in range(*ratio.mixing.indices(len(theta)))]
     if not scanned:
         return theta
-    few = _fewer(ratio, random_state)
-    best = few(theta)[0]
+    best = ratio(theta)[0]
     for i in scanned:
         grid = theta[i] + np.linspace(-DECADES, DECADES, SCAN) * np.log(10.0)
         for value in grid[(grid >= low[i]) & (grid <= high[i]) & (grid != theta[i])]:
             trial = theta.copy()
             trial[i] = value
             try:
-                found = few(trial)[0]
+                found = ratio(trial)[0]
             except _NotFinite:
                 continue
             if found < best:
                 best, theta = found, trial
     return theta
-
-
-def _fewer(ratio: RatioProblem, random_state: np.random.RandomState) -> Callable:
-    """The same ratio on fewer samples."""
-    import copy
-
-    few = copy.copy(ratio)
-    share = min(1.0, SCAN_SAMPLES / sum(len(part.rows) for part in ratio.parts))
-    few.parts = []
-    keep = []
-    for part in ratio.parts:
-        count = max(1, int(round(share * len(part.rows))))
-        rows = np.sort(random_state.choice(part.rows, count, replace=False))
-        few.parts.append(Part(np.arange(len(keep), len(keep) + count), part.atoms))
-        keep.extend(rows)
-    from ..kernels.base import take
-
-    few.between = take(ratio.between, np.array(keep))
-    few.own = take(ratio.own, np.array(keep))
-    return few
 
 
 def _descend(ratio, start, bounds, settings, history) -> NDArray:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..problem import Codes, CodingProblem
 from .checks import is_soft
-from .coding import distance_weights, squared
+from .coding import squared
 from .frames import dense
 
 
@@ -39,7 +39,7 @@ def of_objective(coder: Any, problem: CodingProblem, codes: Codes) -> Sensitivit
     if is_soft(coder):
         _through_codes(coder.sigma, problem, codes, result)
         return result
-    weights = distance_weights(coder, problem, codes)
+    weights = coder.distance_weights(problem, codes)
     if weights is not None:
         half = 0.5 * dense(weights)  # of k(x, x) - 2 k + diag(K)
         result.self_similarity += half.sum(axis=1)
@@ -58,9 +58,7 @@ def of_error(problem: CodingProblem, codes: Codes) -> Sensitivity:
     )
 
 
-def _through_codes(
-    sigma: float, problem: CodingProblem, codes: Codes, result: Sensitivity
-) -> None:
+def _through_codes(sigma: float, problem: CodingProblem, codes: Codes, result: Sensitivity) -> None:
     """Add what soft weights contribute by changing themselves."""
     weights = dense(codes)
     pull = weights @ problem.gram - problem.cross
