@@ -283,12 +283,6 @@ def test_priors_are_checked_at_fit_for_every_constraint(prior, samples):
         kc.KernelCoder(prior=prior, constraint=constraints.Free()).fit(samples)
 
 
-@EVERY_CODER
-def test_learning_the_kernel_is_announced_not_pretended(coder, samples):
-    with pytest.raises(NotImplementedError, match="learn_kernel=True is not available"):
-        clone(coder).set_params(learn_kernel=True).fit(samples, np.arange(12))
-
-
 def test_labels_for_groups_must_match_the_samples(samples):
     coder = kc.KernelSparseCoder(groups="y")
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
