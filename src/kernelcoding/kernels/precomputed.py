@@ -28,13 +28,17 @@ class Rows(NamedTuple):
 class Precomputed(Kernel):
     """A kernel matrix as the data, like scikit-learn's ``metric="precomputed"``.
 
-    A "sample" is its row of similarities to all training samples, shape (n, n_train).
+    A "sample" is its row of similarities to all training samples, shape (n, n_train). Several
+    matrices of the same samples go together as one stack of shape (n, n_train, n_matrices), from
+    which each member of a :class:`MultipleKernel` takes its own.
 
     Parameters
     ----------
     self_similarity : float, optional
         k(x, x) of samples outside the training set, when it is one known constant. `resolve`
         finds it when the training matrix has a constant diagonal.
+    matrix : int, optional
+        Which matrix of a stack; None: the samples are rows of a single one.
 
     Notes
     -----
@@ -51,16 +55,33 @@ class Precomputed(Kernel):
 
     uses_index = True
 
-    def __init__(self, self_similarity: float | None = None) -> None:
+    def __init__(self, self_similarity: float | None = None, matrix: int | None = None) -> None:
         self.self_similarity = self_similarity
+        self.matrix = matrix
+
+    @property
+    def input_ndim(self) -> int:
+        """Axes of the samples: two, or three for a stack of matrices."""
+        return 2 if self.matrix is None else 3
 
     def check(self, X: Any) -> NDArray:
-        """Return X as finite floats of shape (n, n_train)."""
-        return check_stack(X, 2, "(n, n_train)", "Precomputed")
+        """Return X as finite floats of shape (n, n_train), or (n, n_train, n_matrices)."""
+        if self.matrix is None:
+            return check_stack(X, 2, "(n, n_train)", "Precomputed")
+        stack = check_stack(X, 3, "(n, n_train, n_matrices)", "Precomputed")
+        if not -stack.shape[2] <= self.matrix < stack.shape[2]:
+            raise ValueError(
+                f"Precomputed(matrix={self.matrix}) got a stack of {stack.shape[2]} matrices."
+            )
+        return stack
+
+    def _rows(self, X: Any) -> NDArray:
+        checked = self.check(X)
+        return checked if self.matrix is None else checked[:, :, self.matrix]
 
     def prepare(self, X: Any, index: NDArray | None = None) -> Rows:
         """Return the rows with the training samples they stand for."""
-        rows = self.check(X)
+        rows = self._rows(X)
         if index is not None:
             index = np.asarray(index, dtype=np.intp)
             if index.shape != (len(rows),):
@@ -72,7 +93,7 @@ class Precomputed(Kernel):
 
     def prepare_alone(self, X: Any) -> Rows:
         """Prepare a square matrix as the training one, other rows as unknown samples."""
-        rows = self.check(X)
+        rows = self._rows(X)
         return Rows(rows, np.arange(len(rows)) if rows.shape[0] == rows.shape[1] else None)
 
     def statistic(self, P: Rows, Q: Rows) -> NDArray:
@@ -104,7 +125,7 @@ class Precomputed(Kernel):
 
     def __call__(self, X: Any, Z: Any = None) -> NDArray:
         """Return X after checking that it has one column per sample of Z."""
-        rows = self.check(X)
+        rows = self._rows(X)
         if Z is not None and Z is not X and rows.shape[1] != len(Z):
             raise ValueError(
                 f"Precomputed expected one column per sample of Z, got X of shape {rows.shape} "
@@ -114,7 +135,7 @@ class Precomputed(Kernel):
 
     def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
         """Check the training matrix; learn `self_similarity` from a constant diagonal."""
-        rows = self.check(X)
+        rows = self._rows(X)
         if rows.shape[0] != rows.shape[1]:
             raise ValueError(
                 f"Precomputed expected the square training matrix (n, n), got shape {rows.shape}."

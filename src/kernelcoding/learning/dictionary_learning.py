@@ -457,7 +457,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if isinstance(frame, SampleFrame):
             candidates: Candidates = KnownCandidates(frame.kernel_matrix)
         elif self.kernel_.uses_index:
-            candidates = KnownCandidates(X[np.ix_(rows, rows)])
+            candidates = KnownCandidates(self.kernel_(X)[np.ix_(rows, rows)])
         else:
             candidates = Candidates(self.kernel_, np.asarray(X[rows]))
         loads = initial_loads(candidates, self.n_atoms, self.init, random_state, labels)

@@ -194,7 +194,9 @@ class LandmarkFrame(Frame):
     def _similarities(self, rows: slice) -> tuple[NDArray, NDArray]:
         self_similarity, cross = self.landmarks.similarities(np.asarray(self.X[rows]))
         if self.landmarks.kernel.uses_index:  # the training matrix itself: its diagonal is known
-            self_similarity = np.fmax(self_similarity, np.diagonal(self.X)[rows])
+            index = np.arange(self.n_samples)[rows]
+            prepared = self.landmarks.kernel.prepare(self.X[rows], index)
+            self_similarity = np.fmax(self_similarity, self.landmarks.kernel.diagonal_of(prepared))
         return self_similarity.astype(np.float64), cross.astype(np.float64, copy=False)
 
     def blocks(self, vectors):
