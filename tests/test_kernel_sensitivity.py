@@ -9,27 +9,38 @@ from numpy.testing import assert_allclose
 import kernelcoding as kc
 from kernelcoding.kernels import Gaussian, MultipleKernel, Sigmoid
 from kernelcoding.learning.sensitivity import discrepancy, of_error, of_objective
-from kernelcoding.problem import CodingProblem
+from kernelcoding.problem import CodingProblem, KnownDictionary
 from reference.kernel_learning import CODERS, KERNELS, Setting, distances_among, setting
 from reference.learning import numeric_gradient
 
 ATOMS = pytest.mark.parametrize("combined", [False, True], ids=["points", "combinations"])
 
 
-@ATOMS
-@pytest.mark.parametrize("kernel_name", KERNELS)
+FREE = "multiple, free scale"
+PAIRS = [(kernel, False) for kernel in KERNELS if kernel != FREE] + [
+    (kernel, True) for kernel in ("gaussian", "polynomial", "stein", "multiple")
+]
+
+
+@pytest.mark.parametrize(("kernel_name", "combined"), PAIRS)
 @pytest.mark.parametrize("coder_name", CODERS)
 def test_ratio_and_gradient(coder_name, kernel_name, combined, rng):
     here = setting(coder_name, kernel_name, rng, combined)
     problem = here.problem
     theta = here.kernel.theta
     problem(theta)  # the price of unequal shares is measured at the start
-    for at in (theta, theta + rng.uniform(-0.3, 0.3, size=len(theta))):
-        value, gradient = problem(at)
-        assert_allclose(value, here.value(at), rtol=1e-7)
-        expected = numeric_gradient(here.value, at, step=1e-4)
-        assert np.abs(expected).max() > 1e-4
-        assert_allclose(gradient, expected, rtol=2e-4, atol=2e-5 * max(value, 1e-2))
+    at = theta + rng.uniform(-0.3, 0.3, size=len(theta))
+    value, gradient = problem(at)
+    assert_allclose(value, here.value(at), rtol=1e-7)
+    expected = numeric_gradient(here.value, at, step=1e-4)
+    assert np.abs(expected).max() > 1e-4
+    assert_allclose(gradient, expected, rtol=2e-4, atol=2e-5 * max(value, 1e-2))
+
+
+@pytest.mark.parametrize("coder_name", ["sparse", "lcc"])
+def test_shares_are_measured_at_the_present_parameters(coder_name, rng):
+    """A kernel that grows by its own parameters gets a smaller weight for it."""
+    test_ratio_and_gradient(coder_name, FREE, False, rng)
 
 
 @ATOMS
@@ -63,7 +74,8 @@ def test_sensitivity_in_every_similarity(coder_name, rng):
 
     def optimum(own, cross, gram):
         problem = CodingProblem(own, cross, 0.5 * (gram + gram.T))
-        codes = coder.encode(_known(problem), np.arange(len(own)), coder.training_options()).codes
+        known = KnownDictionary(problem)
+        codes = coder.encode(known, np.arange(len(own)), coder.training_options()).codes
         return of_objective(coder, problem, codes)
 
     found = optimum(own, cross, gram)
@@ -73,12 +85,6 @@ def test_sensitivity_in_every_similarity(coder_name, rng):
     assert_allclose(found.cross, by_cross, atol=1e-5)
     by_gram = numeric_gradient(lambda at: optimum(own, cross, at).value, gram)
     assert_allclose(0.5 * (found.gram + found.gram.T), by_gram, atol=1e-5)
-
-
-def _known(problem):
-    from kernelcoding.problem import KnownDictionary
-
-    return KnownDictionary(problem)
 
 
 def test_sensitivity_of_errors_of_any_codes(rng):
@@ -139,3 +145,17 @@ def test_gradient_of_an_indefinite_kernel(kernel, rng):
     gradient = problem(theta)[1]
     numeric = numeric_gradient(lambda at: problem(at)[0], theta, step=1e-4)
     assert_allclose(gradient, numeric, rtol=1e-3, atol=1e-5)
+
+
+def test_the_ratio_of_an_indefinite_kernel_is_that_of_the_coder(rng):
+    """Clipping in learning and clipping in coding are the same."""
+    X = rng.normal(size=(18, 3))
+    kernel = Sigmoid(0.4, 0.8)
+    here = Setting(kc.KernelSparseCoder(alpha=0.05, tol=1e-10), kernel, X[:10], None, X[10:])
+    with pytest.warns(UserWarning, match="indefinite on these atoms"):
+        problem = here.problem
+    coder, value = problem.coder, problem(kernel.theta)[0]
+    codes = coder.transform(here.samples)
+    errors = coder.reconstruction_error(here.samples, codes)
+    L = np.mean(0.5 * errors + 0.05 * np.abs(codes).sum(axis=1))
+    assert_allclose(value, L / distances_among(coder.dictionary_.gram), rtol=1e-6)

@@ -19,11 +19,11 @@ from kernelcoding.kernels import (
     Normalized,
     Polynomial,
     ProjectionGaussian,
-    Scaled,
     Stein,
     View,
 )
-from kernelcoding.learning.kernel_learning import Part, RatioProblem, held_out
+from kernelcoding.learning.kernel_learning import held_out
+from kernelcoding.learning.ratio import Part, RatioProblem
 
 N_ATOMS = 9
 GROUPS = np.arange(N_ATOMS) % 3
@@ -61,6 +61,7 @@ def subspaces(rng, n):
     return np.linalg.qr(rng.normal(size=(n, 5, 2)))[0]
 
 
+QUADRATIC = Normalized(Polynomial(degree=2, gamma=0.2, coef0=0.7))
 KERNELS = {
     "gaussian": (Gaussian(0.2), vectors),
     "laplacian": (Laplacian(0.3), vectors),
@@ -71,12 +72,11 @@ KERNELS = {
     "projection": (ProjectionGaussian(0.8), subspaces),
     "sum": (Gaussian(0.4) + 0.3 * Laplacian(0.1), vectors),
     "product": (Gaussian(0.1) * Laplacian(0.1), vectors),
-    "normalized": (Normalized(Polynomial(degree=2, gamma=0.2, coef0=0.7)), vectors),
+    "normalized": (QUADRATIC, vectors),
     "view": (View([0, 2, 3], Gaussian(0.3)), vectors),
-    "multiple": (
-        MultipleKernel(
-            [Gaussian(0.2), Linear(), Polynomial(degree=2, gamma=0.2)], [0.5, 0.2, 0.1]
-        ),
+    "multiple": (MultipleKernel([Gaussian(0.2), Linear(), QUADRATIC], [0.5, 0.2, 0.1]), vectors),
+    "multiple, free scale": (
+        MultipleKernel([Gaussian(0.2), QUADRATIC.kernel, 2.0 * Laplacian(0.1)], [0.5, 0.2, 0.1]),
         vectors,
     ),
 }
@@ -102,10 +102,9 @@ def prior(coder, own, cross, gram, code):
 
 
 def distances_among(gram):
-    """Mean squared distance between different atoms, pair by pair."""
-    n = len(gram)
-    pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
-    return np.mean([gram[i, i] + gram[j, j] - 2.0 * gram[i, j] for i, j in pairs])
+    """Mean squared distance between different atoms, from the matrix of all distances."""
+    distances = np.diag(gram)[:, None] + np.diag(gram)[None] - gram - gram.T
+    return distances[~np.eye(len(gram), dtype=bool)].mean()
 
 
 def dictionary(kernel, points, weights=None):
@@ -172,8 +171,9 @@ class Setting:
 
     def normalised(self, theta):
         """Theta at which shares of the mean diagonal sum to one, and the shares."""
-        means = np.array([np.mean(child.diagonal(self.samples)) for child in self.kernel.children])
         theta = np.array(theta)
+        children = self.kernel.with_theta(theta).children
+        means = np.array([np.mean(child.diagonal(self.samples)) for child in children])
         shares = np.exp(theta[-len(means) :]) * means
         theta[-len(means) :] -= np.log(shares.sum())
         return theta, shares / shares.sum()
@@ -202,7 +202,7 @@ def followed(coder, X, seed):
     return RatioProblem(coder, kernel, prepared[0], None, prepared[1], parts, settings)
 
 
-def best_width(ratio, low, high, n_grid=61):
+def best_width(ratio, low, high, n_grid=25):
     """The least value of the ratio on a grid, refined."""
     grid = np.linspace(np.log(low), np.log(high), n_grid)
     values = [ratio(np.array([theta]))[0] for theta in grid]
@@ -215,6 +215,3 @@ def best_width(ratio, low, high, n_grid=61):
     candidates = [(values[best], grid[best]), (refined.fun, refined.x)]
     value, theta = min(candidates)
     return np.exp(theta), value
-
-
-__all__ = ["CODERS", "KERNELS", "Scaled", "Setting", "best_width", "followed", "setting"]

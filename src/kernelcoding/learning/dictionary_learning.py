@@ -324,6 +324,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         require_distinct(frame, vectors)
         self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
         if self.learn_kernel:
+            self.kernel_ = prepared_start(self.kernel_, X, y, as_settings(self.learn_kernel))
             new, vectors = self._learn_kernel(
                 frame.dictionary(vectors), frame, frame.weights(vectors), X, random_state
             )

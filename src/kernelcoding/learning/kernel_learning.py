@@ -15,8 +15,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import BFGS, Bounds, minimize
+from scipy.optimize import BFGS, minimize
 
+from sklearn.utils import check_consistent_length
+
+from ..coders.base import check_count, check_positive
 from ..component import Component
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..kernels.base import Kernel
@@ -157,10 +160,30 @@ def learn_kernel(
 def as_settings(learn_kernel: Any) -> KernelLearning:
     """The settings that ``learn_kernel`` stands for."""
     if isinstance(learn_kernel, KernelLearning):
+        _check(learn_kernel)
         return learn_kernel
-    if learn_kernel is True:
+    if isinstance(learn_kernel, (bool, np.bool_)) and learn_kernel:
         return KernelLearning()
     raise ValueError(f"learn_kernel must be a bool or KernelLearning(...), got {learn_kernel!r}.")
+
+
+def _check(settings):
+    check_count("n_samples", settings.n_samples)
+    check_count("max_iter", settings.max_iter)
+    check_count("n_folds", settings.n_folds)
+    if settings.n_folds < 2:
+        raise ValueError(f"n_folds must be at least 2, got {settings.n_folds!r}.")
+    check_positive("tol", settings.tol)
+    if settings.rounds != 0:
+        check_count("rounds", settings.rounds)
+    if settings.regularization != 0:
+        check_positive("regularization", settings.regularization)
+    if settings.weights not in ("ratio", "alignment"):
+        raise ValueError(f'weights must be "ratio" or "alignment", got {settings.weights!r}.')
+    given = settings.bounds
+    for pair in [] if given is None else given.values() if isinstance(given, dict) else [given]:
+        if np.shape(pair) != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
+            raise ValueError(f"bounds must be pairs 0 < low <= high < inf, got {pair!r}.")
 
 
 def learn_for_coder(coder: Any, X: NDArray, y: Any, random_state: np.random.RandomState) -> None:
@@ -191,6 +214,7 @@ def prepared_start(kernel: Kernel, X: NDArray, y: Any, settings: KernelLearning)
     else:
         if y is None:
             raise ValueError('weights="alignment" needs labels: call fit(X, y).')
+        check_consistent_length(X, y)
         weights = aligned_weights([child(X) for child in kernel.children], y)
     return MultipleKernel(list(kernel.children), weights.tolist())
 
@@ -243,7 +267,7 @@ def _problems(coder, kernel, X, dictionary, settings, random_state):
     assert isinstance(points, PointDictionary)
     landmarks = kernel.prepare(points.points, points.index)
     rows, folds = held_out(X, points.index if weights is None else None, settings.n_folds,
-                           random_state)  # fmt: skip
+                           random_state, points.points if weights is None else None, dictionary.n_atoms)  # fmt: skip
 
     def problem(chosen: NDArray) -> RatioProblem:
         samples = kernel.prepare(X[rows[chosen]], rows[chosen])
@@ -257,7 +281,12 @@ def _problems(coder, kernel, X, dictionary, settings, random_state):
 
 
 def held_out(
-    X: NDArray, index: NDArray | None, n_folds: int, random_state: np.random.RandomState
+    X: NDArray,
+    index: NDArray | None,
+    n_folds: int,
+    random_state: np.random.RandomState,
+    points=None,
+    n_atoms=0,
 ) -> tuple[NDArray, tuple[NDArray, NDArray]]:
     """Samples to follow, their folds, and the folds of atoms they must not use.
 
@@ -265,18 +294,19 @@ def held_out(
     Exact copies share a fold.
     """
     n = len(X)
-    if index is None:
-        return np.arange(n), (np.full(n, -2), np.zeros(0))
-    outside = np.setdiff1d(np.arange(n), index)
-    if len(outside) >= max(50, n // 5):
-        return outside, (np.full(len(outside), -1), np.zeros(len(index)))
-    rows = np.asarray(index)
-    flat = np.asarray(X[rows]).reshape(len(rows), -1)
+    if points is None and index is not None:
+        points = X[index]
+    if points is None:  # combinations of landmarks
+        return np.arange(n), (np.full(n, -1), np.zeros(n_atoms))
+    flat = np.concatenate([X, points]).reshape(n + len(points), -1)
     copies = np.unique(flat, axis=0, return_inverse=True)[1].ravel()
+    of_samples, of_atoms = copies[:n], copies[n:]
+    outside = np.flatnonzero(~np.isin(of_samples, of_atoms))
+    if len(outside) == n or len(outside) >= max(50, n // 5):
+        return outside, (np.full(len(outside), -1), np.zeros(len(points)))
     count = min(n_folds, copies.max() + 1)
-    order = random_state.permutation(copies.max() + 1)
-    folds = (order % count)[copies]
-    return rows, (folds, folds)
+    folds = random_state.permutation(copies.max() + 1) % count
+    return np.arange(n), (folds[of_samples], folds[of_atoms])
 
 
 def _scan(ratio: RatioProblem, kernel: Kernel, bounds) -> NDArray:
@@ -301,32 +331,79 @@ def _scan(ratio: RatioProblem, kernel: Kernel, bounds) -> NDArray:
     return theta
 
 
+class Box:
+    """Parameters between bounds, as free numbers: ``theta = middle + half * sin(u)``.
+
+    A bound is then a place like any other for a method without constraints; a barrier would keep
+    the search away from it.
+    """
+
+    def __init__(self, bounds: tuple[NDArray, NDArray], start: NDArray):
+        low, high = bounds
+        self.free = high > low
+        self.start = start
+        self.middle = 0.5 * (low + high)[self.free]
+        self.half = 0.5 * (high - low)[self.free]
+
+    def theta(self, u: NDArray) -> NDArray:
+        """The parameters at u."""
+        theta = self.start.copy()
+        theta[self.free] = self.middle + self.half * np.sin(u)
+        return theta
+
+    def gradient(self, u: NDArray, gradient: NDArray) -> NDArray:
+        """A gradient in theta as one in u."""
+        return gradient[self.free] * self.half * np.cos(u)
+
+    def inside(self, theta: NDArray) -> NDArray:
+        """The u of parameters, moved off the bounds, where the gradient in u vanishes."""
+        relative = (theta[self.free] - self.middle) / self.half
+        return np.arcsin(np.clip(relative, -0.99, 0.99))
+
+
 def _descend(ratio, start, bounds, settings, history) -> NDArray:
     """Trust region with a quasi-Newton model; history holds the accepted values."""
-    best = [np.inf, start]
+    box = Box(bounds, start)
+    best: list[Any] = [np.inf, start]
+    unit = 1.0
 
-    def function(theta):
-        value, gradient = ratio(theta)
+    def function(u):
+        theta = box.theta(u)
+        try:
+            value, gradient = ratio(theta)
+        except NotFinite:
+            if not np.isfinite(best[0]):
+                raise
+            return 1e3, np.zeros(len(u))  # the step is refused and the region shrinks
         if value < best[0]:
-            best[:] = [value, theta.copy()]
+            best[:] = [value, theta]
             history.append(value)
-        return value, gradient
+        return value / unit, box.gradient(u, gradient) / unit
 
-    rounds = 1 if settings.include_prior else settings.max_iter
-    for _ in range(rounds):
+    for _ in range(1 if settings.include_prior else settings.max_iter):
         before = best[1]
         ratio.frozen = False
-        function(best[1])  # codes for the present parameters
+        best[0] = ratio(best[1])[0]  # codes for the present parameters
+        history.append(best[0])
+        if not box.free.any():
+            break
+        unit = abs(best[0])
         ratio.frozen = not settings.include_prior
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="delta_grad == 0.0")
-            warnings.filterwarnings("ignore", message="Singular Jacobian")
             minimize(
-                function, best[1], jac=True, method="trust-constr", hess=BFGS(),
-                bounds=Bounds(*bounds),
-                options={"xtol": settings.tol, "gtol": 1e-8, "maxiter": settings.max_iter,
-                         "initial_tr_radius": 0.7},
-            )  # fmt: skip
+                function,
+                box.inside(best[1]),
+                jac=True,
+                method="trust-constr",
+                hess=BFGS(),
+                options={
+                    "xtol": settings.tol / np.max(box.half),
+                    "gtol": 1e-6,
+                    "maxiter": settings.max_iter,
+                    "initial_tr_radius": 0.5 / np.max(box.half),
+                },
+            )
         if np.max(np.abs(best[1] - before)) <= settings.tol:
             break
     ratio.frozen = False

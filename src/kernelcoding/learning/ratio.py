@@ -71,6 +71,7 @@ class RatioProblem:
         theta = np.array(theta, dtype=np.float64)
         logs = theta[self.mixing]
         if logs.size:
+            self.units = _mixture(self.kernel.with_theta(theta), self.own)[1]
             theta[self.mixing] = logs - np.logaddexp.reduce(logs + self.units)
         return theta
 
@@ -82,23 +83,30 @@ class RatioProblem:
             kernel, kernel.profile(self.among), kernel.profile(self.between)
         )
         own = kernel.profile(self.own).astype(np.float64)
+        self.raised = None
+        if self.spectrum is not None:
+            self.raised = self.completion[1] > own
+            own = np.maximum(own, self.completion[1])
         if not all(np.isfinite(part).all() for part in (gram, cross, own)):
             raise NotFinite
         total, d_own, d_cross, d_gram = 0.0, np.zeros_like(own), np.zeros_like(cross), 0.0 * gram
         for part in self.parts:
             block = np.ix_(part.rows, part.atoms)
             square = np.ix_(part.atoms, part.atoms)
+            coder = _restricted(self.coder, part.atoms)
             problem = CodingProblem(own[part.rows], cross[block], gram[square])
             if part.codes is None or not self.frozen:
                 start = part.codes
-                part.codes = encode(self.coder, problem, replace(self.options, start=start))
+                part.codes = encode(coder, problem, replace(self.options, start=start))
             measure = of_objective if self.settings.include_prior else _error_only
-            found = measure(self.coder, problem, part.codes)
+            found = measure(coder, problem, part.codes)
             total += found.value
             d_own[part.rows] += found.self_similarity
             d_cross[block] += found.cross
             d_gram[square] += found.gram
         n = len(own)
+        if len(gram) < 2:
+            raise ValueError("One atom has no discrepancy: learning a kernel needs two or more.")
         spread, d_spread = discrepancy(gram)
         if not spread > 0.0:
             raise ValueError(
@@ -117,11 +125,18 @@ class RatioProblem:
     def _clipped(self, kernel, among: NDArray, between: NDArray) -> tuple[NDArray, NDArray]:
         """Similarities of atoms and of samples to them; a negative spectrum is dropped."""
         among, between = (np.asarray(part, np.float64) for part in (among, between))
-        if kernel.is_positive_definite is False and np.isfinite(among).all():
+        self.spectrum = None
+        if kernel.is_positive_definite is not True and np.isfinite(among).all():
             values, vectors = linalg.eigh(among)
-            kept = vectors[:, values > 0.0]
-            among, between = ((part @ kept) @ kept.T for part in (among, between))
-            among = 0.5 * (among + among.T)
+            cutoff = 1e-10 * values[-1]
+            if values[0] < -cutoff:
+                keep = values > cutoff
+                kept = vectors[:, keep]
+                self.spectrum = (values, vectors, keep, between)
+                among, between = ((part @ kept) @ kept.T for part in (among, between))
+                among = 0.5 * (among + among.T)
+                solved = (between @ kept / values[keep]) @ kept.T  # K^+ k, row by row
+                self.completion = (solved, np.einsum("ij,ij->i", solved, between))
         if self.weights is None:
             return among, between
         return self.weights.T @ among @ self.weights, between @ self.weights
@@ -130,11 +145,41 @@ class RatioProblem:
         if self.weights is not None:
             d_cross = d_cross @ self.weights.T
             d_gram = self.weights @ d_gram @ self.weights.T
+        if self.spectrum is not None:
+            values, V, keep, between = self.spectrum
+            part = np.where(self.raised, d_own, 0.0)
+            d_own = np.where(self.raised, 0.0, d_own)
+            solved = self.completion[0]
+            d_cross = d_cross + 2.0 * part[:, None] * solved
+            d_gram = d_gram - solved.T @ (part[:, None] * solved)
+            gap = values[:, None] - values[None]
+            same = np.abs(gap) < 1e-12 * np.abs(values).max()
+            gap[same] = 1.0
+            positive = np.where(keep, values, 0.0)
+            first = np.where(same, keep[:, None] * 1.0, (positive[:, None] - positive[None]) / gap)
+            second = np.where(same, 0.0, (keep[:, None] * 1.0 - keep[None]) / gap)
+            mixed = between.T @ d_cross
+            mixed = 0.5 * (mixed + mixed.T)
+            G = V.T @ (0.5 * (d_gram + d_gram.T)) @ V
+            d_gram = V @ (first * G + second * (V.T @ mixed @ V)) @ V.T
+            d_cross = (d_cross @ V[:, keep]) @ V[:, keep].T
         return (
             np.einsum("i,ip->p", d_own, kernel.profile_gradient(self.own))
             + np.einsum("ij,ijp->p", d_cross, kernel.profile_gradient(self.between))
             + np.einsum("ij,ijp->p", d_gram, kernel.profile_gradient(self.among))
         )
+
+    def _through_units(self, theta, gradient, pull):
+        """Add what changes of log m_i, each of which counts pull_i, contribute."""
+        kernel = self.kernel.with_theta(theta)
+        first, j = 0, 0
+        for child, part, weight in zip(kernel.children, self.own, kernel.current_weights):
+            p = len(child.theta)
+            if weight > 0:
+                slope = child.profile_gradient(part).mean(axis=0) / np.mean(child.profile(part))
+                gradient[first : first + p] += pull[j] * slope
+                j += 1
+            first += p
 
     def _regularised(self, theta, ratio, gradient) -> tuple[float, NDArray]:
         logs = theta[self.mixing]
@@ -148,9 +193,26 @@ class RatioProblem:
             excess = logs + self.units + np.log(logs.size)
             ratio += strength * self.scale * float(shares @ excess)
             gradient[self.mixing] += strength * self.scale * shares * (1.0 + excess)
+            # the price looks at log m(theta) too
+            self._through_units(theta, gradient, strength * self.scale * shares * (1.0 + excess))
         inner = gradient[self.mixing].copy()
         gradient[self.mixing] = inner - shares * inner.sum()  # through the normalisation
+        self._through_units(theta, gradient, -shares * inner.sum())
         return ratio, gradient
+
+
+def _dummy():
+    pass
+
+
+def _restricted(coder, atoms):
+    import copy
+
+    if getattr(coder, "groups_", None) is None:
+        return coder
+    coder = copy.copy(coder)
+    coder.groups_ = np.asarray(coder.groups_)[atoms]
+    return coder
 
 
 def _error_only(coder, problem, codes):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problem import Codes, CodingProblem
-from .checks import is_soft
+from ..coders.bag_of_words import KernelBagOfWords
 from .coding import squared
 from .frames import dense
 
@@ -36,7 +36,7 @@ def of_objective(coder: Any, problem: CodingProblem, codes: Codes) -> Sensitivit
     """
     result = of_error(problem, codes)
     result.value += float(np.sum(coder.prior_value(problem, codes)))
-    if is_soft(coder):
+    if isinstance(coder, KernelBagOfWords) and coder.assignment == "soft":
         _through_codes(coder.sigma, problem, codes, result)
         return result
     weights = coder.distance_weights(problem, codes)
