@@ -205,7 +205,7 @@ def test_exact_copies_share_a_fold(rng):
     X = rng.normal(size=(40, 3))
     X[20:] = X[:20]
     X[7] = X[3]
-    rows, (folds, atoms) = held_out(X, np.arange(40), 5, np.random.RandomState(0))
+    rows, (folds, atoms) = held_out(X, X[:40], 40, 5, np.random.RandomState(0))
     assert_array_equal(rows, np.arange(40))
     assert_array_equal(folds, atoms)
     assert_array_equal(folds[:20][np.arange(20) != 7], folds[20:][np.arange(20) != 7])

@@ -125,7 +125,7 @@ def test_learned_shares_minimise_the_regularised_ratio(rng):
 
 
 def _folds(X, n_folds):
-    return held_out(X, np.arange(len(X)), n_folds, np.random.RandomState(0))[1][0]
+    return held_out(X, X, len(X), n_folds, np.random.RandomState(0))[1][0]
 
 
 def test_shares_do_not_depend_on_the_scale_of_a_kernel():

@@ -195,7 +195,9 @@ def followed(coder, X, seed):
     if len(outside):
         rows, parts = outside, [Part(np.arange(len(outside)), np.arange(len(index)))]
     else:
-        rows, (folds, _) = held_out(X, index, settings.n_folds, np.random.RandomState(seed))
+        rows, (folds, _) = held_out(
+            X, X[index], len(index), settings.n_folds, np.random.RandomState(seed)
+        )
         parts = [Part(np.flatnonzero(folds == f), np.flatnonzero(folds != f)) for f in set(folds)]
     assert len(rows) <= settings.n_samples
     prepared = kernel.prepare(X[index]), kernel.prepare(X[rows])

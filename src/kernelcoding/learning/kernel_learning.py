@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import BFGS, minimize
-
 from sklearn.utils import check_consistent_length
 
 from ..coders.base import check_count, check_positive
@@ -167,7 +166,8 @@ def as_settings(learn_kernel: Any) -> KernelLearning:
     raise ValueError(f"learn_kernel must be a bool or KernelLearning(...), got {learn_kernel!r}.")
 
 
-def _check(settings):
+def _check(settings: KernelLearning) -> None:
+    """Refuse settings that make no sense."""
     check_count("n_samples", settings.n_samples)
     check_count("max_iter", settings.max_iter)
     check_count("n_folds", settings.n_folds)
@@ -266,8 +266,8 @@ def _problems(coder, kernel, X, dictionary, settings, random_state):
         points, weights = dictionary, None
     assert isinstance(points, PointDictionary)
     landmarks = kernel.prepare(points.points, points.index)
-    rows, folds = held_out(X, points.index if weights is None else None, settings.n_folds,
-                           random_state, points.points if weights is None else None, dictionary.n_atoms)  # fmt: skip
+    atoms = points.points if weights is None else None
+    rows, folds = held_out(X, atoms, dictionary.n_atoms, settings.n_folds, random_state)
 
     def problem(chosen: NDArray) -> RatioProblem:
         samples = kernel.prepare(X[rows[chosen]], rows[chosen])
@@ -282,21 +282,18 @@ def _problems(coder, kernel, X, dictionary, settings, random_state):
 
 def held_out(
     X: NDArray,
-    index: NDArray | None,
+    points: NDArray | None,
+    n_atoms: int,
     n_folds: int,
     random_state: np.random.RandomState,
-    points=None,
-    n_atoms=0,
 ) -> tuple[NDArray, tuple[NDArray, NDArray]]:
     """Samples to follow, their folds, and the folds of atoms they must not use.
 
     Samples that are no atoms need no folds (all -1) and are preferred where there are enough.
-    Exact copies share a fold.
+    Exact copies share a fold. Atoms that are combinations (``points=None``) are nobody's own.
     """
     n = len(X)
-    if points is None and index is not None:
-        points = X[index]
-    if points is None:  # combinations of landmarks
+    if points is None:
         return np.arange(n), (np.full(n, -1), np.zeros(n_atoms))
     flat = np.concatenate([X, points]).reshape(n + len(points), -1)
     copies = np.unique(flat, axis=0, return_inverse=True)[1].ravel()

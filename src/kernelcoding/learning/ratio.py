@@ -6,16 +6,17 @@ Pair statistics are computed once; each value of the parameters costs a profile 
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from ..kernels.base import Kernel
 from ..kernels.multiple import MultipleKernel
 from ..problem import Codes, CodingProblem
+from .clipping import Clipping
 from .coding import encode
 from .sensitivity import discrepancy, of_error, of_objective
 
@@ -79,16 +80,15 @@ class RatioProblem:
         """Ratio and gradient; raises where they are not finite."""
         actual = self.normalised(theta)
         kernel = self.kernel.with_theta(actual)
-        gram, cross = self._clipped(
-            kernel, kernel.profile(self.among), kernel.profile(self.between)
-        )
-        own = kernel.profile(self.own).astype(np.float64)
-        self.raised = None
-        if self.spectrum is not None:
-            self.raised = self.completion[1] > own
-            own = np.maximum(own, self.completion[1])
-        if not all(np.isfinite(part).all() for part in (gram, cross, own)):
+        arrays = (kernel.profile(part) for part in (self.among, self.between, self.own))
+        among, between, own = (np.asarray(part, np.float64) for part in arrays)
+        if not all(np.isfinite(part).all() for part in (among, between, own)):
             raise NotFinite
+        clipping = None
+        if kernel.is_positive_definite is not True:
+            clipping = Clipping(among, between, own)
+            among, between, own = clipping.apply()
+        gram, cross = self._of_atoms(among, between)
         total, d_own, d_cross, d_gram = 0.0, np.zeros_like(own), np.zeros_like(cross), 0.0 * gram
         for part in self.parts:
             block = np.ix_(part.rows, part.atoms)
@@ -116,70 +116,44 @@ class RatioProblem:
         ratio = total / n / spread
         d_gram = (d_gram / n - ratio * d_spread) / spread
         scale = 1.0 / (n * spread)
-        gradient = self._contract(kernel, d_own * scale, d_cross * scale, d_gram)
+        gradient = self._contract(kernel, clipping, d_own * scale, d_cross * scale, d_gram)
         value, gradient = self._regularised(actual, ratio, gradient)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
             raise NotFinite
         return value, gradient
 
-    def _clipped(self, kernel, among: NDArray, between: NDArray) -> tuple[NDArray, NDArray]:
-        """Similarities of atoms and of samples to them; a negative spectrum is dropped."""
-        among, between = (np.asarray(part, np.float64) for part in (among, between))
-        self.spectrum = None
-        if kernel.is_positive_definite is not True and np.isfinite(among).all():
-            values, vectors = linalg.eigh(among)
-            cutoff = 1e-10 * values[-1]
-            if values[0] < -cutoff:
-                keep = values > cutoff
-                kept = vectors[:, keep]
-                self.spectrum = (values, vectors, keep, between)
-                among, between = ((part @ kept) @ kept.T for part in (among, between))
-                among = 0.5 * (among + among.T)
-                solved = (between @ kept / values[keep]) @ kept.T  # K^+ k, row by row
-                self.completion = (solved, np.einsum("ij,ij->i", solved, between))
+    def _of_atoms(self, among: NDArray, between: NDArray) -> tuple[NDArray, NDArray]:
+        """Inner products of atoms, and of samples and atoms, from those of landmarks."""
         if self.weights is None:
             return among, between
         return self.weights.T @ among @ self.weights, between @ self.weights
 
-    def _contract(self, kernel, d_own, d_cross, d_gram) -> NDArray:
+    def _contract(self, kernel, clipping, d_own, d_cross, d_gram) -> NDArray:
+        """Derivatives in the arrays of the problem become derivatives in theta."""
         if self.weights is not None:
             d_cross = d_cross @ self.weights.T
             d_gram = self.weights @ d_gram @ self.weights.T
-        if self.spectrum is not None:
-            values, V, keep, between = self.spectrum
-            part = np.where(self.raised, d_own, 0.0)
-            d_own = np.where(self.raised, 0.0, d_own)
-            solved = self.completion[0]
-            d_cross = d_cross + 2.0 * part[:, None] * solved
-            d_gram = d_gram - solved.T @ (part[:, None] * solved)
-            gap = values[:, None] - values[None]
-            same = np.abs(gap) < 1e-12 * np.abs(values).max()
-            gap[same] = 1.0
-            positive = np.where(keep, values, 0.0)
-            first = np.where(same, keep[:, None] * 1.0, (positive[:, None] - positive[None]) / gap)
-            second = np.where(same, 0.0, (keep[:, None] * 1.0 - keep[None]) / gap)
-            mixed = between.T @ d_cross
-            mixed = 0.5 * (mixed + mixed.T)
-            G = V.T @ (0.5 * (d_gram + d_gram.T)) @ V
-            d_gram = V @ (first * G + second * (V.T @ mixed @ V)) @ V.T
-            d_cross = (d_cross @ V[:, keep]) @ V[:, keep].T
+        if clipping is not None:
+            d_gram, d_cross, d_own = clipping.pull_back(d_gram, d_cross, d_own)
         return (
             np.einsum("i,ip->p", d_own, kernel.profile_gradient(self.own))
             + np.einsum("ij,ijp->p", d_cross, kernel.profile_gradient(self.between))
             + np.einsum("ij,ijp->p", d_gram, kernel.profile_gradient(self.among))
         )
 
-    def _through_units(self, theta, gradient, pull):
-        """Add what changes of log m_i, each of which counts pull_i, contribute."""
+    def _through_units(self, theta: NDArray, gradient: NDArray, pull: NDArray) -> None:
+        """Add what the logs of the members' mean diagonals, worth ``pull`` each, contribute."""
         kernel = self.kernel.with_theta(theta)
-        first, j = 0, 0
-        for child, part, weight in zip(kernel.children, self.own, kernel.current_weights):
-            p = len(child.theta)
+        assert isinstance(kernel, MultipleKernel)
+        members = zip(kernel.children, self.own, kernel.current_weights, strict=True)
+        first, position = 0, 0
+        for child, part, weight in members:
+            last = first + len(child.theta)
             if weight > 0:
                 slope = child.profile_gradient(part).mean(axis=0) / np.mean(child.profile(part))
-                gradient[first : first + p] += pull[j] * slope
-                j += 1
-            first += p
+                gradient[first:last] += pull[position] * slope
+                position += 1
+            first = last
 
     def _regularised(self, theta, ratio, gradient) -> tuple[float, NDArray]:
         logs = theta[self.mixing]
@@ -193,7 +167,6 @@ class RatioProblem:
             excess = logs + self.units + np.log(logs.size)
             ratio += strength * self.scale * float(shares @ excess)
             gradient[self.mixing] += strength * self.scale * shares * (1.0 + excess)
-            # the price looks at log m(theta) too
             self._through_units(theta, gradient, strength * self.scale * shares * (1.0 + excess))
         inner = gradient[self.mixing].copy()
         gradient[self.mixing] = inner - shares * inner.sum()  # through the normalisation
@@ -201,18 +174,13 @@ class RatioProblem:
         return ratio, gradient
 
 
-def _dummy():
-    pass
-
-
-def _restricted(coder, atoms):
-    import copy
-
+def _restricted(coder: Any, atoms: NDArray) -> Any:
+    """The coder for some of its atoms: groups are known atom by atom."""
     if getattr(coder, "groups_", None) is None:
         return coder
-    coder = copy.copy(coder)
-    coder.groups_ = np.asarray(coder.groups_)[atoms]
-    return coder
+    restricted = copy.copy(coder)
+    restricted.groups_ = np.asarray(coder.groups_)[atoms]
+    return restricted
 
 
 def _error_only(coder, problem, codes):

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problem import Codes, CodingProblem
 from ..coders.bag_of_words import KernelBagOfWords
+from ..problem import Codes, CodingProblem
 from .coding import squared
 from .frames import dense
 
