@@ -284,3 +284,20 @@ def test_stacks_of_matrices(rng):
     for n_landmarks in (None, 30):
         dl = learner(coder=kc.KernelSparseCoder(kernel, alpha=0.05), n_landmarks=n_landmarks)
         assert len(dl.fit(X).kernel_history_) >= 1
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        kc.priors.WeightedL1(np.linspace(0.5, 2.0, 60)),
+        kc.priors.GroupL1(np.arange(60) % 7, weights=np.linspace(1.0, 2.0, 7)),
+        kc.priors.SparseGroupL1(np.arange(60) // 5),
+    ],
+    ids=["weighted", "group", "sparse group"],
+)
+def test_priors_of_single_atoms_follow_the_folds(prior, rng):
+    X = rng.normal(size=(60, 3))
+    coder = kc.KernelCoder("rbf", prior=prior, constraint=kc.constraints.Free(), alpha=0.01)
+    coder.set_params(learn_kernel=True, random_state=0).fit(X)
+    assert np.all(np.diff(coder.kernel_history_) <= 0)
+    assert coder.transform(X[:3]).shape == (3, 60)

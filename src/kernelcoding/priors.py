@@ -76,6 +76,10 @@ class FixedPrior(Prior):
         """The prior as numbers, for these samples and this dictionary."""
         return self.for_atoms(problem.n_atoms)
 
+    def restricted(self, atoms: NDArray) -> FixedPrior:
+        """The prior for some of the atoms."""
+        return self
+
     def value(self, codes: Codes) -> NDArray:
         """R of each row, (n,)."""
         return self.for_atoms(codes.shape[1]).value(codes)
@@ -146,6 +150,10 @@ class WeightedL1(FixedPrior):
         weights = _checked_weights("weights", self.weights, n_atoms, "atom")
         return Penalty(weights[None, :], _constant(0, n_atoms))
 
+    def restricted(self, atoms: NDArray) -> FixedPrior:
+        """The prior for some of the atoms."""
+        return WeightedL1(np.asarray(self.weights)[atoms])
+
     def dual_norm(self, vectors: NDArray) -> NDArray:
         """Largest weighted entry :math:`|v_j| / w_j` of each row, (n,)."""
         return self.for_atoms(vectors.shape[1]).gauge(vectors)
@@ -193,6 +201,10 @@ class GroupL1(FixedPrior):
             _constant(0, n_atoms), _constant(0, n_atoms), _bind_groups(self, n_atoms, 1.0)
         )
 
+    def restricted(self, atoms: NDArray) -> FixedPrior:
+        """The prior for some of the atoms."""
+        return GroupL1(*_some_groups(self, atoms))
+
     def dual_norm(self, vectors: NDArray) -> NDArray:
         """Largest weighted group norm of each row, (n,)."""
         return self.for_atoms(vectors.shape[1]).gauge(vectors)
@@ -223,6 +235,11 @@ class SparseGroupL1(FixedPrior):
         ratio = _checked_ratio(self.l1_ratio)
         groups = _bind_groups(self, n_atoms, 1.0 - ratio)
         return Penalty(_constant(ratio, n_atoms), _constant(0, n_atoms), groups)
+
+    def restricted(self, atoms: NDArray) -> FixedPrior:
+        """The prior for some of the atoms."""
+        groups, weights = _some_groups(self, atoms)
+        return SparseGroupL1(groups, self.l1_ratio, weights)
 
     def dual_norm(self, vectors: NDArray) -> NDArray:
         """Gauge of each row in the polar of the unit ball, (n,)."""
@@ -293,6 +310,15 @@ class LocalCoordinate(Prior):
     def distance_weights(self, problem: CodingProblem, codes: Codes) -> Codes | None:
         """Twice the derivatives in squared distances."""
         return 2.0 * abs(codes)
+
+
+def _some_groups(prior: GroupL1 | SparseGroupL1, atoms: NDArray) -> tuple[NDArray, NDArray | None]:
+    """Labels of some atoms, and the weights of the groups that are left."""
+    groups = np.asarray(prior.groups)
+    if prior.weights is None:
+        return groups[atoms], None
+    left = np.isin(np.unique(groups), groups[atoms])
+    return groups[atoms], np.asarray(prior.weights)[left]
 
 
 def _checked_weights(name: str, weights, size: int, what: str) -> NDArray:

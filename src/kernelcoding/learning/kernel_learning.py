@@ -56,8 +56,8 @@ class KernelLearning(Component):
         the ratio at the start. With 0, the paper's objective, all weight ends on one kernel: for
         fixed codes L and J are linear in the weights, and such a ratio is least at a corner.
     rounds : int, default=0
-        In dictionary learning, how often the kernel is learned again for learned atoms. Learned
-        atoms lie closer together than samples, which drives widths up.
+        In dictionary learning, how often the kernel is learned again for learned atoms, and these
+        again for it. The ratio of learned atoms is another one than that of the first atoms.
     tol : float, default=5e-3
         Accuracy of the logarithms of parameters.
     max_iter : int, default=30

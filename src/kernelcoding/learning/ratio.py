@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..kernels.base import Kernel
 from ..kernels.multiple import MultipleKernel
+from ..priors import FixedPrior
 from ..problem import Codes, CodingProblem
 from .clipping import Clipping
 from .coding import encode
@@ -175,11 +176,15 @@ class RatioProblem:
 
 
 def _restricted(coder: Any, atoms: NDArray) -> Any:
-    """The coder for some of its atoms: groups are known atom by atom."""
-    if getattr(coder, "groups_", None) is None:
+    """The coder for some of its atoms: weights and groups are known atom by atom."""
+    formulation = coder.formulation()
+    if not isinstance(formulation.prior, FixedPrior):
+        return coder
+    prior = formulation.prior.restricted(atoms)
+    if prior is formulation.prior:
         return coder
     restricted = copy.copy(coder)
-    restricted.groups_ = np.asarray(coder.groups_)[atoms]
+    restricted.formulation = lambda: replace(formulation, prior=prior)
     return restricted
 
 
