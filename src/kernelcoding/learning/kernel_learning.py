@@ -149,7 +149,9 @@ def learn_kernel(
         )
         return LearnedKernel(kernel, history, np.nan)
     theta = ratio.normalised(theta)
-    complete = problem(np.arange(n_samples))(theta)[0] if n_samples > settings.n_samples else None
+    complete = (
+        problem(np.arange(n_samples)).value(theta) if n_samples > settings.n_samples else None
+    )
     found = kernel.with_theta(theta)
     if isinstance(found, MultipleKernel):
         found.weights_ = found.current_weights
@@ -313,14 +315,14 @@ def _scan(ratio: RatioProblem, kernel: Kernel, bounds) -> NDArray:
     scanned = [i for i in range(len(theta)) if i not in range(*ratio.mixing.indices(len(theta)))]
     if not scanned:
         return theta
-    best = ratio(theta)[0]
+    best = ratio.value(theta)
     for i in scanned:
         grid = theta[i] + np.linspace(-DECADES, DECADES, SCAN) * np.log(10.0)
         for value in grid[(grid >= low[i]) & (grid <= high[i]) & (grid != theta[i])]:
             trial = theta.copy()
             trial[i] = value
             try:
-                found = ratio(trial)[0]
+                found = ratio.value(trial)
             except NotFinite:
                 continue
             if found < best:

@@ -7,6 +7,7 @@ Pair statistics are computed once; each value of the parameters costs a profile 
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,6 +67,7 @@ class RatioProblem:
         self.own = kernel.diagonal_statistic(samples)
         self.frozen = False  # whether codes are held (the paper's alternation)
         self.scale: float | None = None  # of the regulariser
+        self._last: tuple[Any, tuple[float, NDArray]] | None = None
         self.mixing, self.units = _mixture(kernel, self.own)
 
     def normalised(self, theta: NDArray) -> NDArray:
@@ -79,8 +81,53 @@ class RatioProblem:
 
     def __call__(self, theta: NDArray) -> tuple[float, NDArray]:
         """Ratio and gradient; raises where they are not finite."""
+        key = (np.asarray(theta, np.float64).tobytes(), self.frozen)
+        if self._last is None or self._last[0] != key:
+            self._last = (key, self._evaluate(theta))
+        value, gradient = self._last[1]
+        return value, gradient.copy()
+
+    def value(self, theta: NDArray) -> float:
+        """The ratio alone, at a third of the cost."""
         actual = self.normalised(theta)
-        kernel = self.kernel.with_theta(actual)
+        _, _, (own, cross, gram) = self._arrays(actual)
+        total = 0.0
+        for part, coder, problem in self._coded(own, cross, gram):
+            error = 0.5 * problem.squared_error(part.codes).sum()
+            if self.settings.include_prior:
+                error += coder.prior_value(problem, part.codes).sum()
+            total += float(error)
+        ratio = total / len(own) / self._spread(gram)[0]
+        value = self._regularised(actual, ratio, np.zeros(len(actual)))[0]
+        if not np.isfinite(value):
+            raise NotFinite
+        return value
+
+    def _evaluate(self, theta: NDArray) -> tuple[float, NDArray]:
+        actual = self.normalised(theta)
+        kernel, clipping, (own, cross, gram) = self._arrays(actual)
+        total, d_own, d_cross, d_gram = 0.0, np.zeros_like(own), np.zeros_like(cross), 0.0 * gram
+        for part, coder, problem in self._coded(own, cross, gram):
+            measure = of_objective if self.settings.include_prior else _error_only
+            found = measure(coder, problem, part.codes)
+            total += found.value
+            d_own[part.rows] += found.self_similarity
+            d_cross[np.ix_(part.rows, part.atoms)] += found.cross
+            d_gram[np.ix_(part.atoms, part.atoms)] += found.gram
+        n = len(own)
+        spread, d_spread = self._spread(gram)
+        ratio = total / n / spread
+        d_gram = (d_gram / n - ratio * d_spread) / spread
+        scale = 1.0 / (n * spread)
+        gradient = self._contract(kernel, clipping, d_own * scale, d_cross * scale, d_gram)
+        value, gradient = self._regularised(actual, ratio, gradient)
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            raise NotFinite
+        return value, gradient
+
+    def _arrays(self, theta: NDArray):
+        """The kernel at theta, its clipping, and the arrays of the coding problem."""
+        kernel = self.kernel.with_theta(theta)
         arrays = (kernel.profile(part) for part in (self.among, self.between, self.own))
         among, between, own = (np.asarray(part, np.float64) for part in arrays)
         if not all(np.isfinite(part).all() for part in (among, between, own)):
@@ -90,38 +137,32 @@ class RatioProblem:
             clipping = Clipping(among, between, own)
             among, between, own = clipping.apply()
         gram, cross = self._of_atoms(among, between)
-        total, d_own, d_cross, d_gram = 0.0, np.zeros_like(own), np.zeros_like(cross), 0.0 * gram
+        return kernel, clipping, (own, cross, gram)
+
+    def _coded(self, own: NDArray, cross: NDArray, gram: NDArray) -> Iterator[tuple]:
+        """Every part with its coder and problem, its codes renewed unless they are held."""
         for part in self.parts:
-            block = np.ix_(part.rows, part.atoms)
-            square = np.ix_(part.atoms, part.atoms)
             coder = _restricted(self.coder, part.atoms)
-            problem = CodingProblem(own[part.rows], cross[block], gram[square])
+            square = gram if len(part.atoms) == len(gram) else gram[np.ix_(part.atoms, part.atoms)]
+            block = cross[np.ix_(part.rows, part.atoms)]
+            problem = CodingProblem(own[part.rows], block, square)
             if part.codes is None or not self.frozen:
-                start = part.codes
-                part.codes = encode(coder, problem, replace(self.options, start=start))
-            measure = of_objective if self.settings.include_prior else _error_only
-            found = measure(coder, problem, part.codes)
-            total += found.value
-            d_own[part.rows] += found.self_similarity
-            d_cross[block] += found.cross
-            d_gram[square] += found.gram
-        n = len(own)
+                options = replace(self.options, start=part.codes)
+                part.codes = encode(coder, problem, options)
+            yield part, coder, problem
+
+    @staticmethod
+    def _spread(gram: NDArray) -> tuple[float, NDArray]:
+        """Mean squared distance between atoms, and its derivative; must not be zero."""
         if len(gram) < 2:
             raise ValueError("One atom has no discrepancy: learning a kernel needs two or more.")
-        spread, d_spread = discrepancy(gram)
+        spread, derivative = discrepancy(gram)
         if not spread > 0.0:
             raise ValueError(
                 "All atoms are the same point in the Hilbert space of the kernel: their "
                 "discrepancy is zero and no kernel parameter can be learned."
             )
-        ratio = total / n / spread
-        d_gram = (d_gram / n - ratio * d_spread) / spread
-        scale = 1.0 / (n * spread)
-        gradient = self._contract(kernel, clipping, d_own * scale, d_cross * scale, d_gram)
-        value, gradient = self._regularised(actual, ratio, gradient)
-        if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            raise NotFinite
-        return value, gradient
+        return spread, derivative
 
     def _of_atoms(self, among: NDArray, between: NDArray) -> tuple[NDArray, NDArray]:
         """Inner products of atoms, and of samples and atoms, from those of landmarks."""
