@@ -8,6 +8,7 @@ what keeps compilers from vectorising the textbook update.
 
 from __future__ import annotations
 
+from .cholesky import inner, summing
 from .jit import compiled
 
 # Contracting and reordering sums lets the loops use vector registers; NaN and infinity keep
@@ -17,7 +18,7 @@ PANEL = 64  # rows worked on together: each finished row is fetched once a panel
 TILE = 8  # side of the squares that a transposition moves, one cache line wide
 
 
-@compiled(fastmath=SUMS)
+@summing
 def eight_dots(x0, x1, y0, y1, y2, y3):
     """Inner products of two vectors with four: eight products for six loads."""
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
@@ -35,7 +36,7 @@ def eight_dots(x0, x1, y0, y1, y2, y3):
     return (a0, a1, a2, a3), (b0, b1, b2, b3)
 
 
-@compiled(fastmath=SUMS)
+@summing
 def solve_four(row, first, dots, corner):
     """Entries ``first .. first + 3`` of a row of L, from its inner products with those rows."""
     (i0, l10, i1, l20, l21, i2, l30, l31, l32, i3) = corner
@@ -46,7 +47,7 @@ def solve_four(row, first, dots, corner):
     row[first], row[first + 1], row[first + 2], row[first + 3] = x0, x1, x2, x3
 
 
-@compiled(fastmath=SUMS)
+@summing
 def factor_corner(matrix, first, last, floor):
     """Rows ``first:last`` from column ``first`` on; all earlier columns are finished."""
     for i in range(first, last):
@@ -64,7 +65,7 @@ def factor_corner(matrix, first, last, floor):
     return True
 
 
-@compiled
+@inner
 def corner_of(matrix, i):
     """Four by four block on the diagonal of L, its diagonal inverted."""
     r0, r1, r2, r3 = matrix[i], matrix[i + 1], matrix[i + 2], matrix[i + 3]
@@ -76,7 +77,7 @@ def corner_of(matrix, i):
     )  # fmt: skip
 
 
-@compiled
+@inner
 def reflect(matrix, size):
     """Write the transpose of the lower triangle to the upper one."""
     for top in range(0, size, TILE):
