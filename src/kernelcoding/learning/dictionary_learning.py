@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..coders.sparse import KernelSparseCoder
 from ..dictionary import Dictionary, PointDictionary
-from ..kernels import Gaussian, Kernel, Linear, as_kernel
+from ..kernels import Kernel, as_kernel
 from .alternation import Alternation, Outcome
 from .checks import (
     check_coder,
@@ -25,16 +25,15 @@ from .checks import (
 )
 from .coding import Sums
 from .frames import Frame, LandmarkFrame, SampleFrame, sample_frame
-from .initial import Candidates, KnownCandidates, has_classes, initial_loads
+from .initial import first_atoms
 from .kernel_learning import as_settings, learn_kernel, moved, prepared_start
-from .landmarks import choose_landmarks
+from .landmarks import choose_landmarks, given_landmarks
 from .learner import AtomLearner, PointLearner
 from .online import OnlineState
-from .points import preimages
+from .points import preimages_of
 from .updates import unit_norms
 
 REPRESENTATIVES = 10
-INITIAL_POOL = 20  # samples looked at for each first atom, where there are landmarks
 
 
 class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -192,14 +191,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
         random_state = check_random_state(self.random_state)
         frame = self._frame(X, random_state)
-        rows, loads = self._first_atoms(X, y, random_state, frame)
-        vectors = np.asfortranarray(frame.samples(rows) @ loads)
-        require_distinct(frame, vectors)
-        self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
-        self.objective_history_ = np.array([])
-        self.kernel_history_ = np.array([])
-        self.n_iter_ = self.n_replaced_ = 0
-        chosen = rows[loads.argmax(axis=0)]
+        vectors, chosen = self._start(frame, coder, X, y, random_state)
         if self.learn_kernel:
             first: Dictionary = frame.dictionary(vectors)
             if self.init != "kernel-k-means":  # then the atoms are samples, better left out of L
@@ -223,6 +215,17 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             kept = frame.with_samples(None) if isinstance(frame, LandmarkFrame) else frame
             self._learned = (kept, outcome.best)
         return self
+
+    def _start(self, frame: Frame, coder, X: NDArray, y, random_state) -> tuple[NDArray, NDArray]:
+        """First atoms, and for each the sample that counts most in it; nothing is learned yet."""
+        rows, loads = first_atoms(frame, X, self.n_atoms, self.init, random_state, y)
+        vectors = np.asfortranarray(frame.samples(rows) @ loads)
+        require_distinct(frame, vectors)
+        self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
+        self.objective_history_ = np.array([])
+        self.kernel_history_ = np.array([])
+        self.n_iter_ = self.n_replaced_ = 0
+        return vectors, rows[loads.argmax(axis=0)]
 
     def _alternate(self, learner) -> Outcome:
         """One run of the loop; its figures are added to those of earlier runs."""
@@ -314,15 +317,11 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._check_samples(X, y)
         self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
         random_state = check_random_state(self.random_state)
-        self.kernel_history_ = np.array([])
         landmarks = self._landmarks(X, random_state) or PointDictionary(
             self.kernel_, X, np.arange(len(X))
         )
         frame = LandmarkFrame(landmarks, X)
-        rows, loads = self._first_atoms(X, y, random_state)
-        vectors = np.asfortranarray(frame.samples(rows) @ loads)
-        require_distinct(frame, vectors)
-        self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
+        vectors, _ = self._start(frame, coder, X, y, random_state)
         if self.learn_kernel:
             self.kernel_ = prepared_start(self.kernel_, X, y, as_settings(self.learn_kernel))
             new, vectors = self._learn_kernel(
@@ -333,8 +332,6 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if self.coder_.formulation().constraint.is_cone:
             vectors = unit_norms(frame, vectors, vectors)[0]
         self._online = OnlineState(frame.with_samples(None), vectors, Sums.none(vectors))
-        self.objective_history_ = np.array([])
-        self.n_replaced_ = self.n_iter_ = 0
         self.status_ = "online"
 
     # Using what was learned ------------------------------------------------------------------
@@ -383,20 +380,7 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         the most similar landmarks.
         """
         check_is_fitted(self, "dictionary_")
-        dictionary = self.dictionary_
-        if isinstance(dictionary, PointDictionary):
-            return dictionary.points.copy()
-        landmarks = dictionary.landmarks
-        if self.kernel_.uses_index:
-            raise ValueError("A precomputed kernel knows no points: atoms have no pre-images.")
-        if isinstance(self.kernel_, Linear):
-            return dictionary.weights.T @ landmarks.points
-        if isinstance(self.kernel_, Gaussian):
-            gamma = float(self.kernel_.gamma)
-            return preimages(dictionary.weights, landmarks.points, gamma, n_steps)
-        similarity = landmarks.gram @ dictionary.weights
-        norms = np.sqrt(np.maximum(np.diag(landmarks.gram), np.finfo(float).tiny))
-        return landmarks.points[(similarity / norms[:, None]).argmax(axis=0)]
+        return preimages_of(self.dictionary_, n_steps)
 
     # Machinery -------------------------------------------------------------------------------
 
@@ -432,38 +416,10 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _landmarks(self, X: NDArray, random_state) -> PointDictionary | None:
         """Chosen or given landmarks; None where all samples are to serve."""
         if not isinstance(self.landmarks, str):
-            points = np.asarray(self.landmarks).astype(X.dtype, copy=False)
-            if points.ndim == 0 or len(points) == 0:
-                raise ValueError("landmarks must hold at least one point.")
-            points = self.kernel_.check(points)
-            if points.shape[1:] != X.shape[1:]:
-                raise ValueError(
-                    f"landmarks have shape {points.shape[1:]} each, but the samples have "
-                    f"{X.shape[1:]}."
-                )
-            return PointDictionary(self.kernel_, points)
+            return given_landmarks(self.kernel_, self.landmarks, X)
         if self.n_landmarks is None:
             return None
         return choose_landmarks(self.kernel_, X, self.n_landmarks, self.landmarks, random_state)
-
-    def _first_atoms(
-        self, X: NDArray, y, random_state, frame: Frame | None = None
-    ) -> tuple[NDArray, Any]:
-        """Samples and how they combine to the first atoms."""
-        rows = np.arange(len(X))
-        pool = max(INITIAL_POOL * self.n_atoms, 2000)
-        if len(X) > pool and self.n_landmarks is not None:
-            rows = np.sort(random_state.choice(len(X), pool, replace=False))
-        labels = np.asarray(y)[rows] if has_classes(y) else None
-        if isinstance(frame, SampleFrame):
-            candidates: Candidates = KnownCandidates(frame.kernel_matrix)
-        elif self.kernel_.uses_index:
-            candidates = KnownCandidates(self.kernel_(X)[np.ix_(rows, rows)])
-        else:
-            candidates = Candidates(self.kernel_, np.asarray(X[rows]))
-        loads = initial_loads(candidates, self.n_atoms, self.init, random_state, labels)
-        used = np.unique(loads.nonzero()[0])
-        return rows[used], loads[used].toarray()
 
     def _learner(self, frame: Frame, vectors: NDArray, X: NDArray, points: NDArray | None):
         if points is not None:

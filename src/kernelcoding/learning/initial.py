@@ -12,6 +12,10 @@ from sklearn.utils.multiclass import type_of_target
 from ..atoms import INITIALISERS, cluster_means, similarity_columns, spread
 from ..kernels.base import Kernel
 from ..problem import Codes
+from .frames import Frame, SampleFrame
+
+POOL = 20  # samples looked at for each first atom, where landmarks are few
+SMALL = 2000  # and at least so many
 
 
 class Candidates:
@@ -98,6 +102,32 @@ def initial_loads(
             loads[rows[chosen], columns] = 1.0
         done += count
     return loads.tocsr()
+
+
+def first_atoms(
+    frame: Frame,
+    X: NDArray,
+    n_atoms: int,
+    init: str,
+    random_state: np.random.RandomState,
+    y: NDArray | None = None,
+) -> tuple[NDArray, NDArray]:
+    """Samples, and how they combine to the first atoms; few are looked at if landmarks are few."""
+    kernel = frame.landmarks.kernel
+    rows = np.arange(len(X))
+    pool = max(POOL * n_atoms, SMALL)
+    if len(X) > pool and frame.landmarks.n_atoms < len(X):
+        rows = np.sort(random_state.choice(len(X), pool, replace=False))
+    labels = np.asarray(y)[rows] if has_classes(y) else None
+    if isinstance(frame, SampleFrame):
+        candidates: Candidates = KnownCandidates(frame.kernel_matrix)
+    elif kernel.uses_index:
+        candidates = KnownCandidates(kernel(X)[np.ix_(rows, rows)])
+    else:
+        candidates = Candidates(kernel, np.asarray(X[rows]))
+    loads = initial_loads(candidates, n_atoms, init, random_state, labels)
+    used = np.unique(loads.nonzero()[0])
+    return rows[used], loads[used].toarray()
 
 
 def has_classes(y: NDArray | None) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,6 +43,19 @@ def choose_landmarks(
     candidates = X[np.ix_(pool, pool)] if kernel.uses_index else np.asarray(X[pool])
     index = np.sort(pool[CHOICES[how](kernel, candidates, n_landmarks, random_state)])
     return PointDictionary(kernel, np.asarray(X[index]), index)
+
+
+def given_landmarks(kernel: Kernel, landmarks: Any, X: NDArray) -> PointDictionary:
+    """The user's own landmarks, checked against the samples."""
+    points = np.asarray(landmarks).astype(X.dtype, copy=False)
+    if points.ndim == 0 or len(points) == 0:
+        raise ValueError("landmarks must hold at least one point.")
+    points = kernel.check(points)
+    if points.shape[1:] != X.shape[1:]:
+        raise ValueError(
+            f"landmarks have shape {points.shape[1:]} each, but the samples have {X.shape[1:]}."
+        )
+    return PointDictionary(kernel, points)
 
 
 def uniform(

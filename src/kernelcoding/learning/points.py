@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
+from ..kernels import Gaussian, Linear
 from ..problem import Codes
 
 HALVINGS = 8
@@ -104,3 +106,20 @@ def preimages(weights: NDArray, landmarks: NDArray, gamma: float, steps: int = 1
     return np.array(
         [climb(start, landmarks, weights[:, j], gamma, steps) for j, start in enumerate(starts)]
     )
+
+
+def preimages_of(dictionary: Dictionary, steps: int) -> NDArray:
+    """Points that show the atoms of any dictionary of vectors, or the most similar landmarks."""
+    if isinstance(dictionary, PointDictionary):
+        return dictionary.points.copy()
+    assert isinstance(dictionary, CombinationDictionary)
+    landmarks, weights, kernel = dictionary.landmarks, dictionary.weights, dictionary.kernel
+    if kernel.uses_index:
+        raise ValueError("A precomputed kernel knows no points: atoms have no pre-images.")
+    if isinstance(kernel, Linear):
+        return weights.T @ landmarks.points
+    if isinstance(kernel, Gaussian):
+        return preimages(weights, landmarks.points, float(kernel.gamma), steps)
+    norms = np.sqrt(np.maximum(np.diag(landmarks.gram), np.finfo(float).tiny))
+    similarity = (landmarks.gram @ weights) / norms[:, None]
+    return landmarks.points[similarity.argmax(axis=0)]

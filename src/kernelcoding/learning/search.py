@@ -1,0 +1,117 @@
+"""Where the ratio of kernel learning is least: a coarse scan, then a trust region in a box."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import BFGS, minimize
+
+from ..kernels.base import Kernel
+from .ratio import NotFinite, RatioProblem
+
+DECADES = 3.0  # how far from the start the scan looks, on either side
+SCAN = 7  # values of one parameter that it looks at
+
+
+def scan(ratio: RatioProblem, kernel: Kernel, bounds) -> NDArray:
+    """A start near the best of a coarse grid: far from it the ratio may be flat."""
+    low, high = bounds
+    theta = kernel.theta.copy()
+    scanned = [i for i in range(len(theta)) if i not in range(*ratio.mixing.indices(len(theta)))]
+    if not scanned:
+        return theta
+    best = ratio.value(theta)
+    for i in scanned:
+        grid = theta[i] + np.linspace(-DECADES, DECADES, SCAN) * np.log(10.0)
+        for value in grid[(grid >= low[i]) & (grid <= high[i]) & (grid != theta[i])]:
+            trial = theta.copy()
+            trial[i] = value
+            try:
+                found = ratio.value(trial)
+            except NotFinite:
+                continue
+            if found < best:
+                best, theta = found, trial
+    return theta
+
+
+class Box:
+    """Parameters between bounds, as free numbers: ``theta = middle + half * sin(u)``.
+
+    A bound is then a place like any other for a method without constraints; a barrier would keep
+    the search away from it.
+    """
+
+    def __init__(self, bounds: tuple[NDArray, NDArray], start: NDArray):
+        low, high = bounds
+        self.free = high > low
+        self.start = start
+        self.middle = 0.5 * (low + high)[self.free]
+        self.half = 0.5 * (high - low)[self.free]
+
+    def theta(self, u: NDArray) -> NDArray:
+        """The parameters at u."""
+        theta = self.start.copy()
+        theta[self.free] = self.middle + self.half * np.sin(u)
+        return theta
+
+    def gradient(self, u: NDArray, gradient: NDArray) -> NDArray:
+        """A gradient in theta as one in u."""
+        return gradient[self.free] * self.half * np.cos(u)
+
+    def inside(self, theta: NDArray) -> NDArray:
+        """The u of parameters, moved off the bounds, where the gradient in u vanishes."""
+        relative = (theta[self.free] - self.middle) / self.half
+        return np.arcsin(np.clip(relative, -0.99, 0.99))
+
+
+def descend(ratio, start, bounds, settings, history) -> NDArray:
+    """Trust region with a quasi-Newton model; history holds the accepted values."""
+    box = Box(bounds, start)
+    best: list[Any] = [np.inf, start]
+    unit = 1.0
+
+    def function(u):
+        theta = box.theta(u)
+        try:
+            value, gradient = ratio(theta)
+        except NotFinite:
+            if not np.isfinite(best[0]):
+                raise
+            return 1e3, np.zeros(len(u))  # the step is refused and the region shrinks
+        if value < best[0]:
+            best[:] = [value, theta]
+            history.append(value)
+        return value / unit, box.gradient(u, gradient) / unit
+
+    for _ in range(1 if settings.include_prior else settings.max_iter):
+        before = best[1]
+        ratio.frozen = False
+        best[0] = ratio(best[1])[0]  # codes for the present parameters
+        history.append(best[0])
+        if not box.free.any():
+            break
+        unit = abs(best[0])
+        ratio.frozen = not settings.include_prior
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="delta_grad == 0.0")
+            minimize(
+                function,
+                box.inside(best[1]),
+                jac=True,
+                method="trust-constr",
+                hess=BFGS(),
+                options={
+                    "xtol": settings.tol / np.max(box.half),
+                    "gtol": 1e-6,
+                    "maxiter": settings.max_iter,
+                    "initial_tr_radius": 0.5 / np.max(box.half),
+                },
+            )
+        if np.max(np.abs(best[1] - before)) <= settings.tol:
+            break
+    ratio.frozen = False
+    return best[1]
