@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import kernelcoding as kc
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.kernels import Gaussian, Laplacian, Polynomial
-from kernelcoding.learning.kernel_learning import held_out
+from kernelcoding.learning.held_out import held_out
 from kernelcoding.learning.ratio import Part, RatioProblem
 from reference.kernel_learning import Setting, best_width, distances_among, followed
 from reference.learning import digits, never_rises

@@ -25,7 +25,7 @@ from kernelcoding.kernels import (
     View,
 )
 from kernelcoding.learning.alignment import aligned_weights
-from kernelcoding.learning.kernel_learning import held_out
+from kernelcoding.learning.held_out import held_out
 from kernelcoding.learning.ratio import Part, RatioProblem
 from reference.learning import digits, never_rises
 

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from kernelcoding.kernels import (
     CallableKernel,
     ChiSquared,
+    Fixed,
     Gaussian,
     HistogramIntersection,
     Laplacian,
@@ -88,6 +89,8 @@ CASES = [
     (Gaussian(gamma=0.1) + 0.3 * Sigmoid(gamma=0.1), vectors),
     (2.5 * Gaussian(gamma=0.2), vectors),
     (Scaled(Scaled(Linear(), 0.5), 3.0), vectors),
+    (Fixed(Gaussian(gamma=0.2)), vectors),
+    (MultipleKernel([Fixed(Gaussian(gamma=0.3)), Laplacian()], weights=[0.4, 2.0]), vectors),
     (Normalized(Linear()), vectors),
     (Normalized(Polynomial(degree=2, gamma=0.3)), vectors),
     (Normalized(Gaussian(gamma=0.2) + Linear()), vectors),
@@ -168,6 +171,17 @@ def test_gradient_matches_finite_differences(kernel, make, rng):
             up, down = (kernel.with_theta(theta + sign * step * direction) for sign in (1, -1))
             numeric = (up.profile(statistic) - down.profile(statistic)) / (2 * step)
             assert_allclose(analytic[..., i], numeric, rtol=1e-6, atol=1e-8 * scale)
+
+
+@every_kernel
+def test_derivative_of_a_weighted_sum(kernel, make, rng):
+    X, Z = make(rng, 7), make(rng, 4)
+    prepared = kernel.prepare(X), kernel.prepare(Z, np.arange(4))
+    weights, own = rng.normal(size=(7, 4)), rng.normal(size=7)
+    found = kernel.derivative(kernel.statistic(*prepared), weights)
+    assert_allclose(found, np.einsum("ij,ijp->p", weights, kernel.gradient(X, Z)), atol=1e-11)
+    found = kernel.derivative(kernel.diagonal_statistic(prepared[0]), own)
+    assert_allclose(found, own @ kernel.diagonal_gradient(X), atol=1e-11)
 
 
 @every_kernel
@@ -285,7 +299,7 @@ def test_who_is_radial():
     radial = {type(kernel).__name__ for kernel, _ in CASES if kernel.is_radial}
     assert radial == {
         "Gaussian", "Laplacian", "ChiSquared", "LogEuclideanGaussian", "Stein",
-        "ProjectionGaussian", "Scaled", "View",
+        "ProjectionGaussian", "Scaled", "View", "Fixed",
     }  # fmt: skip
     assert not (2.0 * Linear()).is_radial
     assert not Sum([Gaussian()]).is_radial

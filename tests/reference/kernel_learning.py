@@ -22,7 +22,7 @@ from kernelcoding.kernels import (
     Stein,
     View,
 )
-from kernelcoding.learning.kernel_learning import held_out
+from kernelcoding.learning.held_out import held_out
 from kernelcoding.learning.ratio import Part, RatioProblem
 
 N_ATOMS = 9

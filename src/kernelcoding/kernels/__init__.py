@@ -10,11 +10,12 @@ from .precomputed import CallableKernel, Precomputed
 from .spd import LogEuclideanGaussian, Stein
 from .vector import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from .view import View
-from .wrappers import Normalized, Scaled
+from .wrappers import Fixed, Normalized, Scaled
 
 __all__ = [
     "CallableKernel",
     "ChiSquared",
+    "Fixed",
     "Gaussian",
     "HistogramIntersection",
     "Kernel",

@@ -203,6 +203,10 @@ class Sum(Composite):
         """Return the children's derivatives, side by side."""
         return np.concatenate([c.profile_gradient(s) for c, s in self._parts(S)], axis=-1)
 
+    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+        """The children's derivatives, one after the other."""
+        return np.concatenate([c.derivative(s, weights) for c, s in self._parts(S)])
+
 
 class Product(Composite):
     r"""Product of kernels :math:`k = \prod_i k_i`; what ``*`` builds.
@@ -233,12 +237,24 @@ class Product(Composite):
 
     def profile_gradient(self, S: Any) -> NDArray:
         """Return each child's derivatives times the product of the others' values."""
+        parts = [
+            child.profile_gradient(s) * others[..., np.newaxis]
+            for child, s, others in self._rest(S)
+        ]
+        return np.concatenate(parts, axis=-1)
+
+    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+        """Each child's derivative, weighted with the others' values too."""
+        return np.concatenate(
+            [child.derivative(s, weights * others) for child, s, others in self._rest(S)]
+        )
+
+    def _rest(self, S: Any) -> Iterator[tuple[Kernel, Any, NDArray]]:
+        """Every child, its statistic, and the product of the other children's values."""
         values = [child.profile(s) for child, s in self._parts(S)]
-        parts = []
         for position, (child, statistic) in enumerate(self._parts(S)):
             others = np.ones_like(values[0])  # never a quotient: factors may be zero
             for other, value in enumerate(values):
                 if other != position:
                     others = others * value
-            parts.append(child.profile_gradient(statistic) * others[..., np.newaxis])
-        return np.concatenate(parts, axis=-1)
+            yield child, statistic, others

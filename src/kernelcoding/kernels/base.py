@@ -104,6 +104,13 @@ class Kernel(Component):
         """Derivatives of the profile in `theta`, shape (..., p)."""
         return np.zeros((*S.shape, 0), dtype=S.dtype)
 
+    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+        """Derivative in `theta` of the weighted sum of the profile's values, shape (p,).
+
+        The same as contracting `profile_gradient`; kernels that can do so without its arrays do.
+        """
+        return np.tensordot(weights, self.profile_gradient(S), axes=np.ndim(weights))
+
     @property
     def learnable(self) -> tuple[str, ...]:
         """Names of this kernel's own positive parameters that may be learned."""

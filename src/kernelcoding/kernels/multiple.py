@@ -87,6 +87,17 @@ class MultipleKernel(Composite):
                 outer.append(weight * child.profile(statistic)[..., np.newaxis])
         return np.concatenate(inner + outer, axis=-1)
 
+    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+        """The children's derivatives, then inner products with the children's values."""
+        inner, outer = [], []
+        for share, (child, statistic) in zip(
+            self.current_weights.tolist(), self._parts(S), strict=True
+        ):
+            inner.append(share * child.derivative(statistic, weights))
+            if share > 0:
+                outer.append(share * np.vdot(weights, child.profile(statistic)))
+        return np.concatenate([*inner, np.array(outer)])
+
     @property
     def parameter_names(self) -> tuple[str, ...]:
         """Names of the children's parameters, then of the positive weights."""

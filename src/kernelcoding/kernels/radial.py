@@ -60,6 +60,10 @@ class ExponentialKernel(Kernel):
         exponent = np.multiply(S, -self._positive("gamma"))
         return (exponent * np.exp(exponent))[..., np.newaxis]
 
+    def derivative(self, S: NDArray, weights: NDArray) -> NDArray:
+        """One exponential and one inner product."""
+        return np.array([-self._positive("gamma") * np.vdot(self.profile(S), S * weights)])
+
     def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
         """Return a clone with a number for `gamma`."""
         rule = type(self)._scale_rule

@@ -70,6 +70,10 @@ class View(Wrapper):
         """Return what the inner kernel prepared of the chosen columns as own training set."""
         return self.child.prepare_alone(self._chosen(X))
 
+    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+        """Return the inner kernel's."""
+        return self.child.derivative(S, weights)
+
     def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
         """Return a clone with positions for names and the inner kernel resolved."""
         chosen = self._chosen(X, feature_names)

@@ -1,4 +1,4 @@
-"""Kernels made of one kernel: scaled and normalised."""
+"""Kernels made of one kernel: scaled, normalised, or held fixed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from .base import Kernel
 from .checks import check_positive
 
-__all__ = ["Normalized", "Scaled", "Wrapper"]
+__all__ = ["Fixed", "Normalized", "Scaled", "Wrapper"]
 
 
 class Wrapper(Kernel):
@@ -149,6 +149,56 @@ class Scaled(Wrapper):
         """Derivatives in log(scale), then in the inner kernel's parameters."""
         inner = self._positive("scale") * self.child.profile_gradient(S)
         return np.concatenate([self.profile(S)[..., np.newaxis], inner], axis=-1)
+
+    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+        """Derivative of a weighted sum in log(scale), then in the inner kernel's parameters."""
+        inner = self._positive("scale") * self.child.derivative(S, weights)
+        return np.concatenate([[np.vdot(weights, self.profile(S))], inner])
+
+
+class Fixed(Wrapper):
+    """A kernel whose parameters are not learned.
+
+    In a :class:`MultipleKernel`, learning then moves the weights and leaves this member as it is.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel to hold.
+
+    Examples
+    --------
+    >>> from kernelcoding.kernels import Gaussian, Linear, MultipleKernel
+    >>> MultipleKernel([Fixed(Gaussian(0.5)), Linear()]).parameter_names
+    ('weights__0', 'weights__1')
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    @property
+    def theta(self) -> NDArray:
+        """An empty array."""
+        return np.zeros(0)
+
+    def with_theta(self, theta: ArrayLike) -> Kernel:
+        """Return a clone: nothing is learned here."""
+        self._exp_theta(theta)  # checks the shape
+        return self._rebuilt(self.child)
+
+    def profile_gradient(self, S: Any) -> NDArray:
+        """No derivatives."""
+        values = self.profile(S)
+        return np.zeros((*values.shape, 0), dtype=values.dtype)
+
+    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+        """No derivatives."""
+        return np.zeros(0)
 
 
 class Normalized(Wrapper):

@@ -23,7 +23,8 @@ from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..kernels.base import Kernel
 from ..kernels.multiple import MultipleKernel
 from .alignment import aligned_weights
-from .ratio import NotFinite, Part, RatioProblem
+from .held_out import Problems
+from .ratio import NotFinite
 from .search import descend, scan
 
 SCAN_SAMPLES = 100
@@ -122,9 +123,10 @@ def learn_kernel(
             f"The kernel {kernel!r} has no parameter to learn. Use learn_kernel=False, or a kernel "
             "with a width, or MultipleKernel."
         )
-    problem, n_samples = _problems(coder, kernel, X, dictionary, settings, random_state)
-    chosen = random_state.permutation(n_samples)
-    ratio = problem(np.sort(chosen[: settings.n_samples]))
+    problems = Problems(coder, kernel, X, dictionary, settings, random_state)
+    order = problems.samples
+    followed, others = order[: settings.n_samples], order[settings.n_samples :]
+    ratio = problems.of(followed)
     low, high = theta_bounds(kernel, settings.bounds, ratio.among)
     if isinstance(kernel, MultipleKernel) and settings.weights == "alignment":
         fixed = np.array([name.startswith("weights__") for name in kernel.parameter_names])
@@ -136,8 +138,12 @@ def learn_kernel(
     bounds = (low, high)
     history: list[float] = []
     try:
-        start = scan(problem(np.sort(chosen[:SCAN_SAMPLES])), kernel, bounds)
-        theta = descend(ratio, start, bounds, settings, history)
+        start = scan(problems.of(order[:SCAN_SAMPLES]), kernel, bounds)
+        small, curvature = problems.with_few_atoms(followed), None
+        if len(start) > 1 and small is not None:  # several parameters take many steps
+            ratio.value(start)  # what the regulariser is measured by
+            start, curvature = descend(small, start, bounds, settings, [])
+        theta, _ = descend(ratio, start, bounds, settings, history, curvature)
     except NotFinite:
         warnings.warn(
             "The objective of kernel learning is not finite; the parameters of the start are "
@@ -147,13 +153,16 @@ def learn_kernel(
         )
         return LearnedKernel(kernel, history, np.nan)
     theta = ratio.normalised(theta)
-    complete = (
-        problem(np.arange(n_samples)).value(theta) if n_samples > settings.n_samples else None
-    )
+    objective = history[-1]
+    if len(others):
+        loss, spread = ratio.loss_and_spread(theta)
+        rest = problems.of(others).loss_and_spread(theta)[0]
+        loss = (len(followed) * loss + len(others) * rest) / len(order)
+        objective = ratio.regularised(theta, loss / spread)
     found = kernel.with_theta(theta)
     if isinstance(found, MultipleKernel):
         found.weights_ = found.current_weights
-    return LearnedKernel(found, history, history[-1] if complete is None else complete)
+    return LearnedKernel(found, history, objective)
 
 
 def as_settings(learn_kernel: Any) -> KernelLearning:
@@ -256,51 +265,3 @@ def theta_bounds(kernel: Kernel, given: Any, statistic: Any = None) -> tuple[NDA
                 f"The bounds {tuple(pair)} of {name} exclude its start {np.exp(start[i]):g}."
             )
     return low, high
-
-
-def _problems(coder, kernel, X, dictionary, settings, random_state):
-    """A function that makes the ratio of some samples, and how many there are to choose from."""
-    if isinstance(dictionary, CombinationDictionary):
-        points, weights = dictionary.landmarks, dictionary.weights
-    else:
-        points, weights = dictionary, None
-    assert isinstance(points, PointDictionary)
-    landmarks = kernel.prepare(points.points, points.index)
-    atoms = points.points if weights is None else None
-    rows, folds = held_out(X, atoms, dictionary.n_atoms, settings.n_folds, random_state)
-
-    def problem(chosen: NDArray) -> RatioProblem:
-        samples = kernel.prepare(X[rows[chosen]], rows[chosen])
-        parts = [
-            Part(np.flatnonzero(folds[0][chosen] == f), np.flatnonzero(folds[1] != f))
-            for f in np.unique(folds[0][chosen])
-        ]
-        return RatioProblem(coder, kernel, landmarks, weights, samples, parts, settings)
-
-    return problem, len(rows)
-
-
-def held_out(
-    X: NDArray,
-    points: NDArray | None,
-    n_atoms: int,
-    n_folds: int,
-    random_state: np.random.RandomState,
-) -> tuple[NDArray, tuple[NDArray, NDArray]]:
-    """Samples to follow, their folds, and the folds of atoms they must not use.
-
-    Samples that are no atoms need no folds (all -1) and are preferred where there are enough.
-    Exact copies share a fold. Atoms that are combinations (``points=None``) are nobody's own.
-    """
-    n = len(X)
-    if points is None:
-        return np.arange(n), (np.full(n, -1), np.zeros(n_atoms))
-    flat = np.concatenate([X, points]).reshape(n + len(points), -1)
-    copies = np.unique(flat, axis=0, return_inverse=True)[1].ravel()
-    of_samples, of_atoms = copies[:n], copies[n:]
-    outside = np.flatnonzero(~np.isin(of_samples, of_atoms))
-    if len(outside) == n or len(outside) >= max(50, n // 5):
-        return outside, (np.full(len(outside), -1), np.zeros(len(points)))
-    count = min(n_folds, copies.max() + 1)
-    folds = random_state.permutation(copies.max() + 1) % count
-    return np.arange(n), (folds[of_samples], folds[of_atoms])

@@ -7,20 +7,25 @@ Pair statistics are computed once; each value of the parameters costs a profile 
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..kernels.base import Kernel
 from ..kernels.multiple import MultipleKernel
 from ..priors import FixedPrior
 from ..problem import Codes, CodingProblem
 from .clipping import Clipping
-from .coding import encode
+from .coding import encode, squared
+from .frames import dense
 from .sensitivity import discrepancy, of_error, of_objective
+
+FEW_RANGES = 3  # of consecutive indices: fewer are copied as blocks
 
 
 @dataclass(slots=True)
@@ -28,8 +33,29 @@ class Part:
     """Samples that are coded with the same atoms."""
 
     rows: NDArray  # into the samples that are followed
-    atoms: NDArray  # into all atoms
+    atoms: NDArray  # into the atoms of the problem
     codes: Codes | None = None
+    numbers: NDArray | None = None  # of these atoms in the dictionary, where not the same
+
+
+class Known(Kernel):
+    """A kernel without parameters whose values are at hand: they are its statistic."""
+
+    def __init__(self, definite: bool | None):
+        self.definite = definite
+
+    @property
+    def is_positive_definite(self) -> bool | None:
+        """What is known of the kernel it stands for."""
+        return self.definite
+
+    def profile(self, S: Any, *, overwrite: bool = False) -> NDArray:
+        """The values."""
+        return S if overwrite else S.copy()
+
+    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+        """No parameters, no derivatives."""
+        return np.zeros(0)
 
 
 class NotFinite(Exception):
@@ -53,22 +79,38 @@ class RatioProblem:
         Samples, ``rows`` their numbers in the training set.
     parts : list of Part
         Who is coded with what.
+    settings : KernelLearning
+    among : array, default=None
+        Statistics of the landmarks, where known.
     """
 
-    def __init__(self, coder, kernel, landmarks, weights, samples, parts, settings):
+    def __init__(self, coder, kernel, landmarks, weights, samples, parts, settings, among=None):
         self.coder = coder
         self.kernel = kernel
         self.weights = weights
         self.parts = parts
         self.settings = settings
         self.options = replace(coder.training_options(), n_jobs=coder.n_jobs)
-        self.among = kernel.statistic(landmarks, landmarks)
+        self.among = kernel.statistic(landmarks, landmarks) if among is None else among
+        self.among_statistic = self.among
         self.between = kernel.statistic(samples, landmarks)
         self.own = kernel.diagonal_statistic(samples)
+        if isinstance(kernel, MultipleKernel) and not any(len(k.theta) for k in kernel.children):
+            self._know_members(kernel)
         self.frozen = False  # whether codes are held (the paper's alternation)
         self.scale: float | None = None  # of the regulariser
         self._last: tuple[Any, tuple[float, NDArray]] | None = None
-        self.mixing, self.units = _mixture(kernel, self.own)
+        self.mixing, self.units = _mixture(self.kernel, self.own)
+
+    def _know_members(self, kernel: MultipleKernel) -> None:
+        """Only weights are learned: values of the members are computed once."""
+        members = kernel.children
+        self.among, self.between, self.own = (
+            tuple(k.profile(s) for k, s in zip(members, parts, strict=True))
+            for parts in (self.among, self.between, self.own)
+        )
+        known: list[Kernel] = [Known(k.is_positive_definite) for k in members]
+        self.kernel = MultipleKernel(known, kernel.current_weights.tolist())
 
     def normalised(self, theta: NDArray) -> NDArray:
         """Weights of several kernels such that their shares of the mean diagonal sum to one."""
@@ -89,15 +131,23 @@ class RatioProblem:
 
     def value(self, theta: NDArray) -> float:
         """The ratio alone, at a third of the cost."""
-        actual = self.normalised(theta)
-        _, _, (own, cross, gram) = self._arrays(actual)
-        total = 0.0
+        loss, spread = self.loss_and_spread(theta)
+        return self.regularised(theta, loss / spread)
+
+    def loss_and_spread(self, theta: NDArray) -> tuple[float, float]:
+        """L and J."""
+        _, _, (own, cross, gram) = self._arrays(self.normalised(theta))
+        spread, total = self._spread(gram)[0], 0.0
         for part, coder, problem in self._coded(own, cross, gram):
             error = 0.5 * problem.squared_error(part.codes).sum()
             if self.settings.include_prior:
                 error += coder.prior_value(problem, part.codes).sum()
             total += float(error)
-        ratio = total / len(own) / self._spread(gram)[0]
+        return total / len(own), spread
+
+    def regularised(self, theta: NDArray, ratio: float) -> float:
+        """A ratio with what the weights of several kernels cost."""
+        actual = self.normalised(theta)
         value = self._regularised(actual, ratio, np.zeros(len(actual)))[0]
         if not np.isfinite(value):
             raise NotFinite
@@ -106,16 +156,20 @@ class RatioProblem:
     def _evaluate(self, theta: NDArray) -> tuple[float, NDArray]:
         actual = self.normalised(theta)
         kernel, clipping, (own, cross, gram) = self._arrays(actual)
-        total, d_own, d_cross, d_gram = 0.0, np.zeros_like(own), np.zeros_like(cross), 0.0 * gram
+        spread, d_spread = self._spread(gram)
+        total, d_own, d_cross = 0.0, np.zeros_like(own), np.zeros_like(cross)
+        d_diagonal, codes = np.zeros(len(gram)), []
         for part, coder, problem in self._coded(own, cross, gram):
             measure = of_objective if self.settings.include_prior else _error_only
             found = measure(coder, problem, part.codes)
             total += found.value
             d_own[part.rows] += found.self_similarity
-            d_cross[np.ix_(part.rows, part.atoms)] += found.cross
-            d_gram[np.ix_(part.atoms, part.atoms)] += found.gram
+            assign(d_cross, part, found.cross)
+            d_diagonal[part.atoms] += found.diagonal
+            codes.append(widened(found.codes, part.atoms, len(gram)))
+        d_gram = 0.5 * squared(stacked(codes))
+        d_gram[np.diag_indices_from(d_gram)] += d_diagonal
         n = len(own)
-        spread, d_spread = self._spread(gram)
         ratio = total / n / spread
         d_gram = (d_gram / n - ratio * d_spread) / spread
         scale = 1.0 / (n * spread)
@@ -142,9 +196,10 @@ class RatioProblem:
     def _coded(self, own: NDArray, cross: NDArray, gram: NDArray) -> Iterator[tuple]:
         """Every part with its coder and problem, its codes renewed unless they are held."""
         for part in self.parts:
-            coder = _restricted(self.coder, part.atoms)
-            square = gram if len(part.atoms) == len(gram) else gram[np.ix_(part.atoms, part.atoms)]
-            block = cross[np.ix_(part.rows, part.atoms)]
+            numbers = part.atoms if part.numbers is None else part.numbers
+            coder = _restricted(self.coder, numbers)
+            square = pick(gram, part.atoms, part.atoms)
+            block = pick(cross, part.rows, part.atoms)
             problem = CodingProblem(own[part.rows], block, square)
             if part.codes is None or not self.frozen:
                 options = replace(self.options, start=part.codes)
@@ -178,9 +233,9 @@ class RatioProblem:
         if clipping is not None:
             d_gram, d_cross, d_own = clipping.pull_back(d_gram, d_cross, d_own)
         return (
-            np.einsum("i,ip->p", d_own, kernel.profile_gradient(self.own))
-            + np.einsum("ij,ijp->p", d_cross, kernel.profile_gradient(self.between))
-            + np.einsum("ij,ijp->p", d_gram, kernel.profile_gradient(self.among))
+            kernel.derivative(self.own, d_own)
+            + kernel.derivative(self.between, d_cross)
+            + kernel.derivative(self.among, d_gram)
         )
 
     def _through_units(self, theta: NDArray, gradient: NDArray, pull: NDArray) -> None:
@@ -214,6 +269,61 @@ class RatioProblem:
         gradient[self.mixing] = inner - shares * inner.sum()  # through the normalisation
         self._through_units(theta, gradient, -shares * inner.sum())
         return ratio, gradient
+
+
+def pick(array: NDArray, rows: NDArray, columns: NDArray) -> NDArray:
+    """Chosen rows and columns, copied in blocks where the chosen ones are a few ranges."""
+    if len(rows) == len(array) and len(columns) == array.shape[1]:
+        return array
+    of_rows, of_columns = _ranges(rows), _ranges(columns)
+    if max(len(of_rows), len(of_columns)) > FEW_RANGES:
+        return array[np.ix_(rows, columns)]
+    return np.concatenate(
+        [np.concatenate([array[r, c] for c in of_columns], axis=1) for r in of_rows]
+    )
+
+
+def assign(array: NDArray, part: Part, values: NDArray) -> None:
+    """The converse of :func:`pick`, for a part's rows and atoms."""
+    ranges = _ranges(part.atoms)
+    if len(ranges) > FEW_RANGES:
+        array[np.ix_(part.rows, part.atoms)] = values
+        return
+    first = 0
+    for chosen in ranges:
+        last = first + chosen.stop - chosen.start
+        array[part.rows, chosen] = values[:, first:last]
+        first = last
+
+
+def _ranges(chosen: NDArray) -> list[slice]:
+    """Ascending runs of consecutive numbers."""
+    breaks = np.flatnonzero(np.diff(chosen) != 1) + 1
+    edges = [0, *breaks.tolist(), len(chosen)]
+    return [
+        slice(int(chosen[a]), int(chosen[b - 1]) + 1) for a, b in itertools.pairwise(edges) if b > a
+    ]
+
+
+def widened(codes: Codes, atoms: NDArray, n_atoms: int) -> Codes:
+    """Codes of some atoms as codes of all."""
+    if len(atoms) == n_atoms:
+        return codes
+    if sparse.issparse(codes):
+        parts = (codes.data, atoms[codes.indices], codes.indptr)
+        return sparse.csr_array(parts, shape=(codes.shape[0], n_atoms))
+    wide = np.zeros((codes.shape[0], n_atoms))
+    wide[:, atoms] = codes
+    return wide
+
+
+def stacked(codes: list[Codes]) -> Codes:
+    """Codes of all parts, one below the other."""
+    if len(codes) == 1:
+        return codes[0]
+    if all(sparse.issparse(part) for part in codes):
+        return sparse.csr_array(sparse.vstack(codes, format="csr"))
+    return np.vstack([dense(part) for part in codes])
 
 
 def _restricted(coder: Any, atoms: NDArray) -> Any:

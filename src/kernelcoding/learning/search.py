@@ -14,6 +14,9 @@ from .ratio import NotFinite, RatioProblem
 
 DECADES = 3.0  # how far from the start the scan looks, on either side
 SCAN = 7  # values of one parameter that it looks at
+# Relative change of the ratio per radian at which the search ends: a single parameter is cheap to
+# find exactly, and several have directions in which nothing changes.
+FLAT_ALONE, FLAT_TOGETHER = 1e-6, 5e-3
 
 
 def scan(ratio: RatioProblem, kernel: Kernel, bounds) -> NDArray:
@@ -68,8 +71,12 @@ class Box:
         return np.arcsin(np.clip(relative, -0.99, 0.99))
 
 
-def descend(ratio, start, bounds, settings, history) -> NDArray:
-    """Trust region with a quasi-Newton model; history holds the accepted values."""
+def descend(ratio, start, bounds, settings, history, curvature=None) -> tuple[NDArray, Any]:
+    """Trust region with a quasi-Newton model; history holds the accepted values.
+
+    Returns the parameters and the model's curvature, which may serve a similar problem as its
+    first.
+    """
     box = Box(bounds, start)
     best: list[Any] = [np.inf, start]
     unit = 1.0
@@ -96,6 +103,7 @@ def descend(ratio, start, bounds, settings, history) -> NDArray:
             break
         unit = abs(best[0])
         ratio.frozen = not settings.include_prior
+        model = BFGS() if curvature is None else BFGS(init_scale=curvature)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="delta_grad == 0.0")
             minimize(
@@ -103,10 +111,10 @@ def descend(ratio, start, bounds, settings, history) -> NDArray:
                 box.inside(best[1]),
                 jac=True,
                 method="trust-constr",
-                hess=BFGS(),
+                hess=model,
                 options={
                     "xtol": settings.tol / np.max(box.half),
-                    "gtol": 1e-6,
+                    "gtol": FLAT_ALONE if box.free.sum() == 1 else FLAT_TOGETHER,
                     "maxiter": settings.max_iter,
                     "initial_tr_radius": 0.5 / np.max(box.half),
                 },
@@ -114,4 +122,4 @@ def descend(ratio, start, bounds, settings, history) -> NDArray:
         if np.max(np.abs(best[1] - before)) <= settings.tol:
             break
     ratio.frozen = False
-    return best[1]
+    return best[1], model.get_matrix() if box.free.any() else None

@@ -21,12 +21,22 @@ from .frames import dense
 
 @dataclass(slots=True)
 class Sensitivity:
-    """A sum over samples and its derivatives in the arrays of the problem."""
+    r"""A sum over samples and its derivatives in the arrays of the problem.
+
+    The derivative in K is :math:`\tfrac12 Y^\top Y` plus a diagonal, whatever the coder: it is kept
+    as codes and diagonal, since many small parts are cheaper to add up so.
+    """
 
     value: float
     self_similarity: NDArray  # (n,)
     cross: NDArray  # (n, N)
-    gram: NDArray  # (N, N)
+    codes: Codes  # (n, N)
+    diagonal: NDArray  # (N,)
+
+    @property
+    def gram(self) -> NDArray:
+        """The derivative in K, shape (N, N)."""
+        return 0.5 * squared(self.codes) + np.diag(self.diagonal)
 
 
 def of_objective(coder: Any, problem: CodingProblem, codes: Codes) -> Sensitivity:
@@ -44,7 +54,7 @@ def of_objective(coder: Any, problem: CodingProblem, codes: Codes) -> Sensitivit
         half = 0.5 * dense(weights)  # of k(x, x) - 2 k + diag(K)
         result.self_similarity += half.sum(axis=1)
         result.cross -= 2.0 * half
-        result.gram[np.diag_indices_from(result.gram)] += half.sum(axis=0)
+        result.diagonal += half.sum(axis=0)
     return result
 
 
@@ -54,7 +64,8 @@ def of_error(problem: CodingProblem, codes: Codes) -> Sensitivity:
         0.5 * float(problem.squared_error(codes).sum()),
         np.full(problem.n_samples, 0.5),
         -dense(codes),
-        0.5 * squared(codes),
+        codes,
+        np.zeros(problem.n_atoms),
     )
 
 
@@ -64,7 +75,7 @@ def _through_codes(sigma: float, problem: CodingProblem, codes: Codes, result: S
     pull = weights @ problem.gram - problem.cross
     turn = weights * (pull - np.sum(weights * pull, axis=1, keepdims=True))
     result.cross += 2.0 * sigma * turn
-    result.gram[np.diag_indices_from(result.gram)] -= sigma * turn.sum(axis=0)
+    result.diagonal -= sigma * turn.sum(axis=0)
 
 
 def discrepancy(gram: NDArray) -> tuple[float, NDArray]:
