@@ -1,0 +1,124 @@
+"""Unpacking of archives from strangers: nothing is written outside the folder that was given.
+
+Only folders and plain files are made. Names that lead elsewhere, links, devices, encrypted members
+and archives that swell beyond reason are refused.
+"""
+
+from __future__ import annotations
+
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import IO
+
+MAX_RATIO = 50  # unpacked bytes a packed byte; photographs have 1, dark PGM faces below 5
+FREE_BYTES = 1 << 20  # small archives may have any ratio
+MAX_MEMBERS = 500_000
+_CHUNK = 1 << 20
+_BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+
+
+class ArchiveError(OSError):
+    """An archive that is damaged, or that must not be unpacked."""
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack a zip or tar archive into an existing folder.
+
+    Raises
+    ------
+    ArchiveError
+        If the archive is damaged or contains what is refused. What was written until then is left
+        for the caller, who unpacks into a temporary folder, to remove.
+    """
+    budget = _Budget(archive)
+    try:
+        with _opened(archive) as members:
+            for name, stream in members:
+                target = folder / _safe_name(name, archive)
+                if stream is None:
+                    target.mkdir(parents=True, exist_ok=True)
+                    continue
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with stream, open(target, "wb") as file:
+                    budget.copy(stream, file)
+    except _BROKEN as error:
+        reason = str(error).partition("\n")[0].rstrip(":")
+        raise ArchiveError(
+            f"{archive.name} is damaged ({reason}). Expected a whole zip or tar archive; "
+            "download it again."
+        ) from error
+
+
+class _Budget:
+    """Counts what really comes out, whatever the archive says of itself."""
+
+    def __init__(self, archive: Path):
+        self.archive = archive
+        self.bytes = FREE_BYTES + MAX_RATIO * archive.stat().st_size
+        self.members = MAX_MEMBERS
+
+    def copy(self, source: IO[bytes], target: IO[bytes]) -> None:
+        self.members -= 1
+        while chunk := source.read(_CHUNK):
+            self.bytes -= len(chunk)
+            self._check()
+            target.write(chunk)
+        self._check()
+
+    def _check(self) -> None:
+        if self.bytes < 0 or self.members < 0:
+            raise ArchiveError(
+                f"{self.archive.name} unpacks to more than {MAX_RATIO} times its size or to more "
+                f"than {MAX_MEMBERS} files: refused. Unpack it by hand if you trust it."
+            )
+
+
+_Member = tuple[str, IO[bytes] | None]  # the stream of a file, None for a folder
+
+
+@contextmanager
+def _opened(archive: Path) -> Iterator[Iterator[_Member]]:
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as file:
+            yield _zip_members(file, archive)
+    else:
+        with tarfile.open(archive) as file:
+            yield _tar_members(file, archive)
+
+
+def _zip_members(file: zipfile.ZipFile, archive: Path) -> Iterator[_Member]:
+    for info in file.infolist():
+        kind = stat.S_IFMT(info.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            raise _refusal(archive, info.filename, "is a link or a device")
+        if info.flag_bits & 1:
+            raise _refusal(archive, info.filename, "is encrypted")
+        yield info.filename, None if info.is_dir() else file.open(info)
+
+
+def _tar_members(file: tarfile.TarFile, archive: Path) -> Iterator[_Member]:
+    for info in file:
+        if not (info.isfile() or info.isdir()):
+            raise _refusal(archive, info.name, "is a link or a device")
+        yield info.name, None if info.isdir() else file.extractfile(info)
+
+
+def _safe_name(name: str, archive: Path) -> PurePosixPath:
+    path, elsewhere = PurePosixPath(name), PureWindowsPath(name)
+    if path.is_absolute() or elsewhere.drive or elsewhere.root:
+        raise _refusal(archive, name, "has an absolute path")
+    if ".." in path.parts or ".." in elsewhere.parts:
+        raise _refusal(archive, name, "leads out of the folder")
+    return path
+
+
+def _refusal(archive: Path, name: str, why: str) -> ArchiveError:
+    return ArchiveError(
+        f"{archive.name} is not unpacked: its member {name!r} {why}. Expected folders and plain "
+        "files with relative names; get the archive from the official page."
+    )
