@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .dictionary import Dictionary
+from .dictionary import Dictionary, Neighbours
 from .gram import GramFacts
+from .selection import smallest
 
 Codes: TypeAlias = Any  # a dense array or a scipy.sparse.csr_array, one code a row
 
@@ -29,6 +30,9 @@ class CodingProblem:
     cross: NDArray  # (n, N)  k(x_i, d_j)
     gram: NDArray  # (N, N)  k(d_i, d_j)
     gram_facts: GramFacts | None = field(default=None, compare=False, repr=False)
+    # Whose distances priors look at, where not this problem's: labels added to a problem must not
+    # bring atoms nearer.
+    geometry: CodingProblem | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, dictionary: Dictionary, X: NDArray) -> CodingProblem:
@@ -53,7 +57,12 @@ class CodingProblem:
 
     def take(self, rows: NDArray | slice) -> CodingProblem:
         """The same dictionary with fewer samples."""
-        return replace(self, self_similarity=self.self_similarity[rows], cross=self.cross[rows])
+        return replace(
+            self,
+            self_similarity=self.self_similarity[rows],
+            cross=self.cross[rows],
+            geometry=None if self.geometry is None else self.geometry.take(rows),
+        )
 
     def astype(self, dtype: type) -> CodingProblem:
         """The same problem in another precision; no copy where none is needed."""
@@ -63,6 +72,7 @@ class CodingProblem:
             np.asarray(self.cross, dtype),
             facts.double if dtype is np.float64 else np.asarray(self.gram, dtype),
             facts,
+            self.geometry,
         )
 
     def correlation(self, codes: Codes) -> NDArray:
@@ -71,6 +81,8 @@ class CodingProblem:
 
     def squared_distances(self) -> NDArray:
         r"""Squared distances in H from samples to atoms, (n, N), never negative."""
+        if self.geometry is not None:
+            return self.geometry.squared_distances()
         distances = self.self_similarity[:, None] - 2.0 * self.cross + np.diag(self.gram)
         return np.maximum(distances, 0.0, out=distances)
 
@@ -102,6 +114,15 @@ class KnownDictionary(Dictionary):
     def similarities(self, X: NDArray) -> tuple[NDArray, NDArray]:
         """``k(x, x)`` and cross-similarities of the given rows."""
         return self.problem.self_similarity[X], self.problem.cross[X]
+
+    def nearest(self, X: NDArray, n_neighbors: int) -> Neighbours:
+        """The nearest atoms of the given rows, by the distances that priors look at."""
+        if self.problem.geometry is None:
+            return super().nearest(X, n_neighbors)
+        problem = self.problem.take(X)
+        indices = smallest(problem.squared_distances(), n_neighbors)
+        cross = np.take_along_axis(problem.cross, indices, axis=1)
+        return Neighbours(indices, cross, problem.self_similarity)
 
 
 def row_sums(codes: Codes, weights: NDArray | float = 1.0) -> NDArray:

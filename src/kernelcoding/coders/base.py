@@ -46,6 +46,7 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     sparse_output: bool
     n_jobs: int | None
     random_state: Any
+    keeps_codes = False  # whether learning must keep the codes of samples it does not keep
 
     def fit(self, X, y=None):
         """Resolve the kernel on the data and build the dictionary.
@@ -263,6 +264,10 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def encode(self, dictionary: Dictionary, X: NDArray, options: Options) -> CodingResult:
         """Code checked samples with any dictionary."""
         return solve(CodingProblem.of(dictionary, X), self.formulation(), options)
+
+    def at(self, block: Any) -> BaseKernelCoder:
+        """The coder of a block of training samples; codes that look at labels have their own."""
+        return self
 
     def prior_value(self, problem: CodingProblem, codes: Codes) -> NDArray:
         """What the objective of each code has beside half its squared error, (n,)."""

@@ -35,10 +35,14 @@ def check_settings(learning: Any) -> None:
         )
     if learning.tol != 0:
         check_positive("tol", learning.tol)
-    if learning.forgetting != "auto":
-        check_positive("forgetting", learning.forgetting)
-        if learning.forgetting > 1:
-            raise ValueError(f"forgetting must be at most 1, got {learning.forgetting!r}.")
+
+
+def check_forgetting(forgetting: Any) -> None:
+    """Refuse what is neither "auto" nor a number in (0, 1]."""
+    if forgetting != "auto":
+        check_positive("forgetting", forgetting)
+        if forgetting > 1:
+            raise ValueError(f"forgetting must be at most 1, got {forgetting!r}.")
 
 
 def check_coder(coder: Any) -> None:

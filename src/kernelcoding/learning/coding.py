@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,9 @@ from ..constraints import AtMost
 from ..gram import GramFacts
 from ..problem import Codes, CodingProblem, KnownDictionary
 from ..solvers.choose import Options
-from .frames import Block, Frame, product
+from .frames import Block, Frame, dense, product
+
+NOTHING: tuple[None, None] = (None, None)
 
 
 @dataclass(slots=True)
@@ -94,25 +97,34 @@ def code_samples(
     errors = np.empty(frame.n_samples)
     for block in frame.blocks(vectors):
         problem = problem_of(block, gram, facts)
+        here = coder.at(block)
         before = None if start is None else start[block.rows]
-        codes = encode(coder, problem, replace(options, start=before))
+        codes = encode(here, problem, replace(options, start=before))
         error = problem.squared_error(codes)
         if before is not None and isinstance(coder.formulation().constraint, AtMost):
             codes, error = better(problem, codes, error, before)
-        loads, extra, pull = loads_of(coder, problem, codes)
+        loads, extra, pull = loads_of(here, problem, codes)
         image += product(block.similarity.T, loads)
         second += squared(codes) + np.diag(extra)
         held += pull
-        objective += 0.5 * error.sum() + coder.prior_value(problem, codes).sum()
+        objective += 0.5 * error.sum() + here.prior_value(problem, codes).sum()
         usage += used(codes)
         errors[block.rows] = error
-        if frame.keeps_samples:
+        if frame.keeps_samples or coder.keeps_codes:
             kept.append((codes, loads))
-    # Frames that keep their samples have one block.
-    all_codes, all_loads = kept[0] if kept else (None, None)
+    all_codes, all_loads = (stacked(part) for part in zip(*kept, strict=True)) if kept else NOTHING
     moment = frame.coordinates(image, all_loads) + vectors * held
     sums = Sums(moment, second, len(errors))
     return Coded(all_codes, sums, float(objective) / len(errors), errors, usage)
+
+
+def stacked(parts: Sequence[Codes]) -> Codes:
+    """Codes of all blocks, one below the other."""
+    if len(parts) == 1:
+        return parts[0]
+    if all(sparse.issparse(part) for part in parts):
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return np.vstack([dense(part) for part in parts])
 
 
 def objective_at(frame: Frame, vectors: NDArray, coder: Any, codes: Codes) -> float:
@@ -123,7 +135,7 @@ def objective_at(frame: Frame, vectors: NDArray, coder: Any, codes: Codes) -> fl
         problem = problem_of(block, gram)
         part = codes[block.rows]
         total += 0.5 * problem.squared_error(part).sum()
-        total += coder.prior_value(problem, part).sum()
+        total += coder.at(block).prior_value(problem, part).sum()
     return float(total) / frame.n_samples
 
 

@@ -7,36 +7,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils import check_random_state
 
-from ..coders.sparse import KernelSparseCoder
-from ..dictionary import Dictionary, PointDictionary
-from ..kernels import Kernel, as_kernel
-from .alternation import Alternation, Outcome
-from .checks import (
-    check_coder,
-    check_settings,
-    check_update,
-    is_soft,
-    refuse_zero_codes,
-    require_distinct,
-)
+from ..dictionary import PointDictionary
+from ..kernels import Kernel
+from .base import BaseDictionaryLearning
+from .checks import check_forgetting, check_update, is_soft
 from .coding import Sums
-from .frames import Frame, LandmarkFrame, SampleFrame, sample_frame
-from .initial import first_atoms
-from .kernel_learning import as_settings, learn_kernel, moved, prepared_start
-from .landmarks import choose_landmarks, given_landmarks
+from .frames import Frame, LandmarkFrame
+from .kernel_learning import as_settings, prepared_start
 from .learner import AtomLearner, PointLearner
 from .online import OnlineState
-from .points import preimages_of
 from .updates import unit_norms
 
-REPRESENTATIVES = 10
 
-
-class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelDictionaryLearning(BaseDictionaryLearning):
     r"""Learn the dictionary of a coder.
 
     .. math:: \min_{D, Y}\ \frac1n\sum_i \tfrac12\|\phi(x_i) - \Phi(D) y_i\|^2
@@ -187,75 +172,31 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             return self._fit_batches(X)
         coder, kernel = self._checked()
         X = self._validate(X, kernel, reset=True)
-        self._check_samples(X, y)
-        self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
-        random_state = check_random_state(self.random_state)
-        frame = self._frame(X, random_state)
-        vectors, chosen = self._start(frame, coder, X, y, random_state)
-        if self.learn_kernel:
-            first: Dictionary = frame.dictionary(vectors)
-            if self.init != "kernel-k-means":  # then the atoms are samples, better left out of L
-                first = PointDictionary(self.kernel_, X[chosen], chosen)
-            self.kernel_ = prepared_start(self.kernel_, X, y, as_settings(self.learn_kernel))
-            weights = frame.weights(vectors)
-            frame, vectors = self._learn_kernel(first, frame, weights, X, random_state)
-        points = X[chosen] if self.update == "points" else None
-        rounds = as_settings(self.learn_kernel).rounds if self.learn_kernel else 0
-        for remaining in range(rounds, -1, -1):
-            learner = self._learner(frame, vectors, X, points)
-            outcome = self._alternate(learner)
-            dictionary = learner.dictionary(outcome.best)
-            if points is not None or outcome.status in ("interrupted", "callback"):
-                break
-            if remaining:
-                weights = dictionary.weights
-                frame, vectors = self._learn_kernel(dictionary, frame, weights, X, random_state)
-        self._adopt(dictionary)
+        learner, outcome = self._learn(X, y, coder, kernel)
         if isinstance(learner, AtomLearner):
+            frame = learner.frame
             kept = frame.with_samples(None) if isinstance(frame, LandmarkFrame) else frame
             self._learned = (kept, outcome.best)
         return self
 
-    def _start(self, frame: Frame, coder, X: NDArray, y, random_state) -> tuple[NDArray, NDArray]:
-        """First atoms, and for each the sample that counts most in it; nothing is learned yet."""
-        rows, loads = first_atoms(frame, X, self.n_atoms, self.init, random_state, y)
-        vectors = np.asfortranarray(frame.samples(rows) @ loads)
-        require_distinct(frame, vectors)
-        self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
-        self.objective_history_ = np.array([])
-        self.kernel_history_ = np.array([])
-        self.n_iter_ = self.n_replaced_ = 0
-        return vectors, rows[loads.argmax(axis=0)]
+    def _checked(self) -> tuple[Any, Kernel]:
+        coder, kernel = super()._checked()
+        check_forgetting(self.forgetting)
+        check_update(self.update, coder)
+        return coder, kernel
 
-    def _alternate(self, learner) -> Outcome:
-        """One run of the loop; its figures are added to those of earlier runs."""
-        outcome = Alternation(self.max_iter, self.tol, self.callback, self.verbose).run(
-            ("codes", self._first_codes(learner)),
-            [("atoms", learner.improve), ("codes", learner.code)],
-            learner.snapshot,
-        )
-        self.objective_history_ = np.append(self.objective_history_, outcome.history)
-        self.n_iter_ += outcome.n_iter
-        self.n_replaced_ += learner.n_replaced
-        self.status_ = outcome.status
-        return outcome
-
-    def _learn_kernel(
-        self, dictionary: Dictionary, frame: Frame, weights: NDArray, X: NDArray, random_state
-    ) -> tuple[Frame, NDArray]:
-        """Better kernel parameters for the present atoms; these in the new space."""
-        settings = as_settings(self.learn_kernel)
-        learned = learn_kernel(self.coder_, self.kernel_, X, dictionary, settings, random_state)
-        self.kernel_ = self.coder_.kernel_ = learned.kernel
-        self.kernel_history_ = np.append(self.kernel_history_, learned.history)
-        landmarks = moved(frame.landmarks, learned.kernel)
-        assert isinstance(landmarks, PointDictionary)
-        new: Frame = (
-            SampleFrame(landmarks)
-            if isinstance(frame, SampleFrame)
-            else LandmarkFrame(landmarks, X)
-        )
-        return new, new.coordinates(landmarks.facts.double @ weights, weights)
+    def _learner(self, frame: Frame, vectors: NDArray, X: NDArray, chosen: NDArray) -> Any:
+        if self.update == "points":
+            return PointLearner(X, chosen, self.coder_, self._options())
+        if self.update in ("ksvd", "aksvd") and not frame.keeps_samples:
+            raise ValueError(
+                f"update={self.update!r} needs all similarities in memory, too many for "
+                f'{len(X)} samples. Use update="auto" or fewer landmarks.'
+            )
+        update = self.update
+        if update == "auto" and is_soft(self.coder_):
+            update = "gradient"
+        return AtomLearner(frame, vectors, self.coder_, self._options(), update)
 
     def _fit_batches(self, batches: Iterator):
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
@@ -334,33 +275,6 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._online = OnlineState(frame.with_samples(None), vectors, Sums.none(vectors))
         self.status_ = "online"
 
-    # Using what was learned ------------------------------------------------------------------
-
-    def transform(self, X):
-        """Code samples with the learned dictionary.
-
-        Parameters
-        ----------
-        X : array-like
-            Samples.
-
-        Returns
-        -------
-        codes : array of shape (n, n_atoms), or CSR array if the coder has ``sparse_output=True``
-        """
-        X = self._validate_query(X)
-        return self.coder_.transform(X)
-
-    def reconstruction_error(self, X, codes=None) -> NDArray:
-        """Squared distance in H between samples and their reconstructions, (n,)."""
-        X = self._validate_query(X)
-        return self.coder_.reconstruction_error(X, codes)
-
-    def certify(self, X, codes) -> NDArray:
-        """Upper bound on how far each code is from the optimum of its problem, (n,)."""
-        X = self._validate_query(X)
-        return self.coder_.certify(X, codes)
-
     def score(self, X, y=None) -> float:
         """Minus the mean objective of coding these samples: larger is better."""
         X = self._validate_query(X)
@@ -371,118 +285,3 @@ class KernelDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             total += 0.5 * problem.squared_error(part).sum()
             total += self.coder_.prior_value(problem, part).sum()
         return -float(total) / len(X)
-
-    def preimages(self, n_steps: int = 100) -> NDArray:
-        """Points of the input space that show the atoms, (n_atoms, n_features).
-
-        Exact for the linear kernel and for atoms that are points; for the Gaussian kernel the
-        points most similar to the atoms, by fixed-point iteration; for other kernels on vectors
-        the most similar landmarks.
-        """
-        check_is_fitted(self, "dictionary_")
-        return preimages_of(self.dictionary_, n_steps)
-
-    # Machinery -------------------------------------------------------------------------------
-
-    def _checked(self) -> tuple[Any, Kernel]:
-        """The coder and its kernel, parameters checked."""
-        check_settings(self)
-        coder = KernelSparseCoder() if self.coder is None else self.coder
-        check_coder(coder)
-        check_update(self.update, coder)
-        return coder, as_kernel(coder.kernel)
-
-    def _check_samples(self, X: NDArray, y) -> None:
-        if y is not None:
-            check_consistent_length(X, y)
-        if self.n_atoms > len(X):
-            raise ValueError(
-                f"n_atoms={self.n_atoms} must be at most the number of training samples, "
-                f"n_samples={len(X)}."
-            )
-
-    def _frame(self, X: NDArray, random_state) -> Frame:
-        landmarks = self._landmarks(X, random_state)
-        if landmarks is None:
-            return sample_frame(self.kernel_, X)
-        frame = LandmarkFrame(landmarks, X)
-        if self.update in ("ksvd", "aksvd") and not frame.keeps_samples:
-            raise ValueError(
-                f"update={self.update!r} needs all similarities in memory, too many for "
-                f'{len(X)} samples. Use update="auto" or fewer landmarks.'
-            )
-        return frame
-
-    def _landmarks(self, X: NDArray, random_state) -> PointDictionary | None:
-        """Chosen or given landmarks; None where all samples are to serve."""
-        if not isinstance(self.landmarks, str):
-            return given_landmarks(self.kernel_, self.landmarks, X)
-        if self.n_landmarks is None:
-            return None
-        return choose_landmarks(self.kernel_, X, self.n_landmarks, self.landmarks, random_state)
-
-    def _learner(self, frame: Frame, vectors: NDArray, X: NDArray, points: NDArray | None):
-        if points is not None:
-            return PointLearner(X, points, self.coder_, self._options())
-        update = self.update
-        if update == "auto" and is_soft(self.coder_):
-            update = "gradient"
-        return AtomLearner(frame, vectors, self.coder_, self._options(), update)
-
-    def _first_codes(self, learner):
-        def code() -> float:
-            objective = learner.code()
-            if learner.usage.sum() == 0:
-                refuse_zero_codes(self.coder_.formulation(), learner.crosses())
-            return objective
-
-        return code
-
-    def _coder_with(self, coder, dictionary, X: NDArray):
-        fitted = clone(coder).set_params(atoms=dictionary)
-        if self.n_jobs is not None:
-            fitted.set_params(n_jobs=self.n_jobs)
-        return fitted.fit(np.asarray(X[:1]))
-
-    def _options(self):
-        return self.coder_.training_options()
-
-    def _adopt(self, dictionary) -> None:
-        self.dictionary_ = dictionary
-        self.coder_.atoms = self.coder_.dictionary_ = dictionary
-        self._n_features_out = dictionary.n_atoms
-
-    @property
-    def representatives_(self) -> NDArray:
-        """For each atom the training samples with the largest weights, (n_atoms, at most 10)."""
-        check_is_fitted(self, "dictionary_")
-        dictionary = self.dictionary_
-        if isinstance(dictionary, PointDictionary):
-            raise AttributeError(
-                'Atoms learned with update="points" are points, not combinations of samples.'
-            )
-        order = np.argsort(-np.abs(dictionary.weights), axis=0, kind="stable")
-        order = order[: min(REPRESENTATIVES, len(order))].T
-        index = dictionary.landmarks.index
-        return order if index is None else np.asarray(index)[order]
-
-    def _validate(self, X, kernel: Kernel, reset: bool) -> NDArray:
-        return validate_data(
-            self,
-            X,
-            dtype=[np.float64, np.float32],
-            allow_nd=kernel.input_ndim != 2,
-            ensure_min_samples=2 if reset else 1,
-            reset=reset,
-        )
-
-    def _validate_query(self, X) -> NDArray:
-        check_is_fitted(self, "dictionary_")
-        return self._validate(X, self.kernel_, reset=False)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        coder = KernelSparseCoder() if self.coder is None else self.coder
-        tags.input_tags = get_tags(coder).input_tags
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -14,6 +14,7 @@ from ..dictionary import Dictionary, PointDictionary
 from ..problem import Codes, CodingProblem
 from ..solvers.choose import Options
 from . import ksvd, refresh, soft_words
+from .alternation import HalfStep
 from .coding import (
     Coded,
     Sums,
@@ -80,10 +81,20 @@ class AtomLearner:
         for vectors, codes in self._candidates():
             objective = self._objective(vectors, codes)
             if objective <= self.coded.objective * (1.0 + ROUNDING):
-                self.vectors = vectors
-                self.coded.codes, self.coded.objective = codes, objective
+                self._adopt(vectors, codes, objective)
                 break
         return self.coded.objective
+
+    @property
+    def steps(self) -> list[HalfStep]:
+        """One round of learning."""
+        return [("atoms", self.improve), ("codes", self.code)]
+
+    def _adopt(self, vectors: NDArray, codes: Codes, objective: float) -> None:
+        """Take the candidate that lowers the objective."""
+        assert self.coded is not None
+        self.vectors = vectors
+        self.coded.codes, self.coded.objective = codes, objective
 
     @property
     def usage(self) -> NDArray:
@@ -258,6 +269,11 @@ class PointLearner:
         if objective <= self.objective * (1.0 + ROUNDING):
             self.points, self.objective = moved, objective
         return self.objective
+
+    @property
+    def steps(self) -> list[HalfStep]:
+        """One round of learning."""
+        return [("atoms", self.improve), ("codes", self.code)]
 
     def snapshot(self) -> tuple[NDArray, None]:
         """The points."""

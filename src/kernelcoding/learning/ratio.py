@@ -21,8 +21,7 @@ from ..kernels.multiple import MultipleKernel
 from ..priors import FixedPrior
 from ..problem import Codes, CodingProblem
 from .clipping import Clipping
-from .coding import encode, squared
-from .frames import dense
+from .coding import encode, squared, stacked
 from .sensitivity import discrepancy, of_error, of_objective
 
 FEW_RANGES = 3  # of consecutive indices: fewer are copied as blocks
@@ -315,15 +314,6 @@ def widened(codes: Codes, atoms: NDArray, n_atoms: int) -> Codes:
     wide = np.zeros((codes.shape[0], n_atoms))
     wide[:, atoms] = codes
     return wide
-
-
-def stacked(codes: list[Codes]) -> Codes:
-    """Codes of all parts, one below the other."""
-    if len(codes) == 1:
-        return codes[0]
-    if all(sparse.issparse(part) for part in codes):
-        return sparse.csr_array(sparse.vstack(codes, format="csr"))
-    return np.vstack([dense(part) for part in codes])
 
 
 def _restricted(coder: Any, atoms: NDArray) -> Any:
