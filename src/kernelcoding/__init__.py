@@ -11,7 +11,7 @@ from .coders import (
     KernelMatchingPursuit,
     KernelSparseCoder,
 )
-from .learning import KernelDictionaryLearning, KernelLearning
+from .learning import KernelDictionaryLearning, KernelLearning, SupervisedKernelCoding
 
 __all__ = [
     "KernelBagOfWords",
@@ -23,6 +23,7 @@ __all__ = [
     "KernelMatchingPursuit",
     "KernelSparseCoder",
     "ResidualClassifier",
+    "SupervisedKernelCoding",
     "__version__",
     "constraints",
     "kernels",

@@ -3,7 +3,8 @@
 from ..coders import base as _base
 from .dictionary_learning import KernelDictionaryLearning
 from .kernel_learning import KernelLearning, learn_for_coder
+from .supervised import SupervisedKernelCoding
 
 _base.learner = learn_for_coder
 
-__all__ = ["KernelDictionaryLearning", "KernelLearning"]
+__all__ = ["KernelDictionaryLearning", "KernelLearning", "SupervisedKernelCoding"]

@@ -127,6 +127,18 @@ def stacked(parts: Sequence[Codes]) -> Codes:
     return np.vstack([dense(part) for part in parts])
 
 
+def widened(codes: Codes, atoms: NDArray, n_atoms: int) -> Codes:
+    """Codes of some atoms as codes of all."""
+    if len(atoms) == n_atoms:
+        return codes
+    if sparse.issparse(codes):
+        parts = (codes.data, atoms[codes.indices], codes.indptr)
+        return sparse.csr_array(parts, shape=(codes.shape[0], n_atoms))
+    wide = np.zeros((codes.shape[0], n_atoms))
+    wide[:, atoms] = codes
+    return wide
+
+
 def objective_at(frame: Frame, vectors: NDArray, coder: Any, codes: Codes) -> float:
     """The mean objective of given codes with given atoms; one pass over kept samples."""
     gram = frame.gram(vectors)

@@ -63,6 +63,7 @@ class AtomLearner:
         self.coded: Coded | None = None
         self.n_replaced = 0
         self._closed_form_pays = True
+        self._norms = np.ones(self.vectors.shape[1])  # that the last candidates had
 
     # The two half-steps ----------------------------------------------------------------------
 
@@ -152,6 +153,7 @@ class AtomLearner:
         """Unit atoms; their codes make up for it."""
         assert self.coded is not None
         vectors, norms = unit_norms(self.frame, vectors, self.vectors)
+        self._norms = norms
         codes = self.coded.codes
         return vectors, codes @ sparse.diags_array(norms) if sparse.issparse(codes) else (
             codes * norms

@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..kernels.base import Kernel
 from ..kernels.multiple import MultipleKernel
 from ..priors import FixedPrior
 from ..problem import Codes, CodingProblem
 from .clipping import Clipping
-from .coding import encode, squared, stacked
+from .coding import encode, squared, stacked, widened
 from .sensitivity import discrepancy, of_error, of_objective
 
 FEW_RANGES = 3  # of consecutive indices: fewer are copied as blocks
@@ -302,18 +301,6 @@ def _ranges(chosen: NDArray) -> list[slice]:
     return [
         slice(int(chosen[a]), int(chosen[b - 1]) + 1) for a, b in itertools.pairwise(edges) if b > a
     ]
-
-
-def widened(codes: Codes, atoms: NDArray, n_atoms: int) -> Codes:
-    """Codes of some atoms as codes of all."""
-    if len(atoms) == n_atoms:
-        return codes
-    if sparse.issparse(codes):
-        parts = (codes.data, atoms[codes.indices], codes.indptr)
-        return sparse.csr_array(parts, shape=(codes.shape[0], n_atoms))
-    wide = np.zeros((codes.shape[0], n_atoms))
-    wide[:, atoms] = codes
-    return wide
 
 
 def _restricted(coder: Any, atoms: NDArray) -> Any:

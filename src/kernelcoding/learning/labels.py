@@ -1,0 +1,93 @@
+"""Labels as numbers: targets that scores aim at, and predictions from scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array, column_or_1d, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import assert_all_finite
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Known labels of n samples, S classes."""
+
+    classes: NDArray  # (S,)
+    members: NDArray  # (n, S) bool
+    multilabel: bool
+
+    @classmethod
+    def of(cls, y: Any) -> Labels:
+        """Check labels: one a sample, or an indicator matrix; ValueError says what is wrong."""
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None.")
+        if sparse.issparse(y):
+            y = y.toarray()
+        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+            return cls._indicators(check_array(y, input_name="y"))
+        y = column_or_1d(y, warn=True)
+        if y.dtype.kind in "OU":
+            missing = np.array([value is None or value != value for value in y.tolist()])
+            if missing.any():
+                raise ValueError(f"y has missing labels (NaN or None) in {missing.sum()} places.")
+        else:
+            assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        classes, numbers = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"Labels must have at least two classes; got only one class, {classes[0]!r}."
+            )
+        return cls(classes, numbers[:, None] == np.arange(len(classes)), False)
+
+    @classmethod
+    def _indicators(cls, y: NDArray) -> Labels:
+        if type_of_target(y) != "multilabel-indicator":
+            raise ValueError(
+                "y must be one label a sample or a multi-label indicator matrix of zeros and "
+                f"ones, got {type_of_target(y)} of shape {y.shape}."
+            )
+        return cls(np.arange(y.shape[1]), y.astype(bool), True)
+
+    @property
+    def numbers(self) -> NDArray | None:
+        """The class of each sample as an index, (n,); None for several labels a sample."""
+        return None if self.multilabel else self.members.argmax(axis=1)
+
+    def targets(self, signed: bool) -> NDArray:
+        """What scores aim at, (n, S).
+
+        Ones and zeros as in the paper; ones and minus ones where the sign of a score decides.
+        """
+        targets = self.members.astype(np.float64)
+        return 2.0 * targets - 1.0 if signed or self.multilabel else targets
+
+    def importance(self, class_weight: Any) -> NDArray:
+        """What each sample counts, one on average, (n,)."""
+        numbers = self.numbers
+        if class_weight is None:
+            return np.ones(len(self.members))
+        if numbers is None:
+            raise ValueError("class_weight is for one label a sample, not for indicator matrices.")
+        weights = compute_class_weight(class_weight, classes=self.classes, y=self.classes[numbers])
+        if np.any(weights <= 0):
+            raise ValueError(f"class_weight must be positive for every class, got {class_weight}.")
+        importance = weights[numbers]
+        return importance / importance.mean()
+
+    def decision(self, scores: NDArray) -> NDArray:
+        """Scores as scikit-learn wants them: one number a sample for two classes."""
+        if scores.shape[1] == 2 and not self.multilabel:
+            return scores[:, 1] - scores[:, 0]
+        return scores
+
+    def predict(self, scores: NDArray) -> NDArray:
+        """The class of highest score; all of positive score where there are several a sample."""
+        if self.multilabel:
+            return (scores > 0.0).astype(int)
+        return self.classes[scores.argmax(axis=1)]

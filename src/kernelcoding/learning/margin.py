@@ -1,0 +1,89 @@
+r"""Linear classifiers of largest margin, one class against the rest, squared hinge loss.
+
+.. math:: \min_{w, b} \tfrac\lambda2\|w\|^2
+          + \tfrac12\sum_i v_i \max(0, 1 - t_i(w^\top y_i + b))^2
+
+The loss is quadratic as long as the same samples are within the margin: Newton's method solves the
+ridge problem of these, as often as they change (Chapelle, 2007).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from . import ridge
+
+STEPS = 100
+HALVINGS = 30
+FLAT = 1e-10  # relative decrease that ends the search
+
+
+def fit(
+    codes: NDArray,
+    signs: NDArray,
+    importance: NDArray,
+    strength: float,
+    intercept: bool,
+    start: tuple[NDArray, NDArray] | None = None,
+) -> tuple[NDArray, NDArray]:
+    """Weights (N, S) and intercepts (S,) for targets of one and minus one, (n, S)."""
+    weights, bias = start or ridge.fit(codes, signs, importance, strength, intercept)
+    weights, bias = weights.copy(), bias.copy()
+    for s in range(signs.shape[1]):
+        weights[:, s], bias[s] = _one_against_rest(
+            codes, signs[:, s], importance, strength, intercept, weights[:, s], float(bias[s])
+        )
+    return weights, bias
+
+
+def _one_against_rest(codes, signs, importance, strength, intercept, weights, bias):
+    scores = codes @ weights + bias
+    value = _value(scores, signs, importance, strength, weights)
+    for _ in range(STEPS):
+        inside = np.flatnonzero(signs * scores < 1.0)
+        if inside.size == 0:
+            # Nobody is within the margin: shrinking the weights is all that is left.
+            aim, aim_bias = np.zeros_like(weights), bias
+        else:
+            aim, aim_bias = _ridge_of(
+                codes[inside], signs[inside], importance[inside], strength, intercept
+            )
+        step, change = 1.0, codes @ (aim - weights) + (aim_bias - bias)
+        for _ in range(HALVINGS):
+            trial = weights + step * (aim - weights)
+            found = _value(scores + step * change, signs, importance, strength, trial)
+            if found < value:
+                break
+            step *= 0.5
+        else:
+            break
+        weights, bias = trial, bias + step * (aim_bias - bias)
+        scores, gained = scores + step * change, value - found
+        value = found
+        if gained <= FLAT * value:
+            break
+    return weights, bias
+
+
+def _value(scores, signs, importance, strength, weights) -> float:
+    slack = np.maximum(1.0 - signs * scores, 0.0)
+    return 0.5 * strength * float(weights @ weights) + 0.5 * float(importance @ slack**2)
+
+
+def _ridge_of(codes, signs, importance, strength, intercept):
+    """The ridge problem of few samples, in as many unknowns as there are samples or atoms."""
+    if len(codes) >= codes.shape[1]:
+        weights, bias = ridge.fit(codes, signs[:, None], importance, strength, intercept)
+        return weights[:, 0], float(bias[0])
+    matrix = codes @ codes.T
+    matrix[np.diag_indices_from(matrix)] += strength / importance
+    factor = linalg.cho_factor(matrix, check_finite=False)
+    solved = linalg.cho_solve(factor, signs, check_finite=False)
+    bias = 0.0
+    if intercept:
+        ones = linalg.cho_solve(factor, np.ones(len(codes)), check_finite=False)
+        bias = float(solved.sum() / ones.sum())
+        solved = solved - bias * ones
+    return codes.T @ solved, bias

@@ -1,0 +1,78 @@
+r"""Ridge regression with an unpenalised intercept, and the strength that predicts best.
+
+.. math:: \min_{W, b} \sum_i v_i \|l_i - W^\top y_i - b\|^2 + \lambda \|W\|^2
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from ..problem import Codes
+from .coding import squared
+from .frames import dense
+
+# Strengths that are tried, relative to the mean curvature, and samples they are judged on.
+STRENGTHS = np.logspace(-7, 1, 17)
+JUDGED = 4000
+
+
+def moments(
+    codes: Codes, targets: NDArray, importance: NDArray, intercept: bool
+) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Second moments of codes, of codes and targets, and the weighted means that were taken off."""
+    root = np.sqrt(importance)[:, None]
+    second = squared(codes.multiply(root).tocsr() if sparse.issparse(codes) else codes * root)
+    mixed = np.asarray(codes.T @ (targets * importance[:, None]))
+    if not intercept:
+        return second, mixed, np.zeros(codes.shape[1]), np.zeros(targets.shape[1])
+    total = importance.sum()
+    mean = np.asarray(codes.T @ importance) / total
+    mean_target = importance @ targets / total
+    second = second - total * np.outer(mean, mean)
+    return second, mixed - total * np.outer(mean, mean_target), mean, mean_target
+
+
+def fit(
+    codes: Codes, targets: NDArray, importance: NDArray, strength: float, intercept: bool
+) -> tuple[NDArray, NDArray]:
+    """Weights (N, S) and intercepts (S,)."""
+    second, mixed, mean, mean_target = moments(codes, targets, importance, intercept)
+    second[np.diag_indices_from(second)] += strength
+    weights = solve_definite(second, mixed)
+    return weights, mean_target - mean @ weights
+
+
+def solve_definite(matrix: NDArray, right: NDArray) -> NDArray:
+    """Solve with a positive semi-definite matrix; the solution of least norm where singular."""
+    try:
+        return linalg.solve(matrix, right, assume_a="pos", check_finite=False)
+    except (linalg.LinAlgError, linalg.LinAlgWarning):
+        return np.linalg.lstsq(matrix, right, rcond=None)[0]
+
+
+def best_strength(
+    codes: Codes, targets: NDArray, importance: NDArray, intercept: bool, rng: Any
+) -> float:
+    """The strength with the smallest squared error when each sample is left out in turn."""
+    if codes.shape[0] > JUDGED:
+        some = np.sort(rng.choice(codes.shape[0], JUDGED, replace=False))
+        return best_strength(codes[some], targets[some], importance[some], intercept, rng)
+    second, mixed, mean, mean_target = moments(codes, targets, importance, intercept)
+    values, vectors = linalg.eigh(second, check_finite=False)
+    values = np.maximum(values, 0.0)
+    turned = (dense(codes) - mean) @ vectors
+    right = vectors.T @ mixed
+    own = importance / importance.sum() if intercept else np.zeros(len(importance))
+    unit = float(values.mean()) or 1.0
+    errors = []
+    for strength in STRENGTHS * unit:
+        filtered = 1.0 / (values + strength)
+        fitted = mean_target + turned @ (filtered[:, None] * right)
+        leverage = own + importance * (turned**2 @ filtered)
+        left_out = (targets - fitted) / np.maximum(1.0 - leverage, 1e-6)[:, None]
+        errors.append(float(importance @ (left_out**2).sum(axis=1)))
+    return float(STRENGTHS[int(np.argmin(errors))] * unit)

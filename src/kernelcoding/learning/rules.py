@@ -1,0 +1,260 @@
+r"""Classifiers of codes: how they are fitted, what they cost, and what they score.
+
+A rule adds to the coding objective of each sample a loss of scores f and targets l,
+
+.. math:: \frac1M\sum_i \eta v_i\,\ell(l_i, f_i) + \text{price of the classifier},
+
+with :math:`f = W^\top y + b` (linear, max-margin) or :math:`f_j = \phi(x)^\top W_j y + b_j` (bilinear).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from ..problem import Codes
+from . import margin, ridge
+from .frames import Frame, SampleFrame, dense
+
+
+@dataclass(slots=True)
+class Lesson:
+    """All that a classifier is fitted to."""
+
+    frame: Frame
+    codes: Codes  # (M, N)
+    targets: NDArray  # (M, S)
+    importance: NDArray  # (M,)
+    eta: float
+    intercept: bool
+    rng: np.random.RandomState
+    codes_of_landmarks: Callable[[], Codes]
+
+    @property
+    def per_sample(self) -> float:
+        """What one squared error counts in the mean objective."""
+        return self.eta / len(self.targets)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearClassifier:
+    """Scores ``y W + b``."""
+
+    weights: NDArray  # (N, S)
+    bias: NDArray  # (S,)
+    price: float
+
+    def scores(self, codes: Codes, similarity: NDArray | None = None) -> NDArray:
+        """Scores of codes, (n, S)."""
+        return np.asarray(codes @ self.weights) + self.bias
+
+    def scaled(self, norms: NDArray) -> LinearClassifier:
+        """The same scores for codes that were multiplied by these numbers."""
+        weights = self.weights / np.where(norms > 0.0, norms, np.inf)[:, None]
+        before = float(np.sum(self.weights**2))
+        price = self.price * float(np.sum(weights**2)) / before if before > 0.0 else 0.0
+        return LinearClassifier(weights, self.bias, price)
+
+
+@dataclass(frozen=True, slots=True)
+class BilinearClassifier:
+    r"""Scores :math:`\sum_z C_{zj} k(x, z)\,(y_z \cdot y) + b_j` over centres z with codes."""
+
+    coefficients: NDArray  # (Z, S)
+    centres: Codes  # (Z, N) codes of the centres
+    bias: NDArray  # (S,)
+    kernel: NDArray  # (Z, Z) similarities of the centres
+    rate: float  # price of a unit of squared norm
+
+    @property
+    def price(self) -> float:
+        r"""The rate times :math:`\sum_j \|W_j\|^2`."""
+        product = agreement(self.centres, self.centres) * self.kernel
+        return self.rate * float(np.sum(self.coefficients * (product @ self.coefficients)))
+
+    def scores(self, codes: Codes, similarity: NDArray) -> NDArray:
+        """Scores of codes, (n, S), from the similarities of samples and centres, (n, Z)."""
+        return (agreement(codes, self.centres) * similarity) @ self.coefficients + self.bias
+
+    def scaled(self, norms: NDArray) -> BilinearClassifier:
+        """The same scores for codes that were multiplied by these numbers."""
+        factors = 1.0 / np.where(norms > 0.0, norms, np.inf)
+        return replace(self, centres=dense(self.centres) * factors)
+
+
+def agreement(codes: Codes, centres: Codes) -> NDArray:
+    """Inner products of codes, (n, Z), dense."""
+    return np.asarray(codes @ dense(centres).T)
+
+
+class Rule:
+    """Squared loss; subclasses say which classifier."""
+
+    signed = False  # whether targets are one and minus one
+
+    def loss(self, scores: NDArray, targets: NDArray) -> NDArray:
+        """Loss of each sample, (n,)."""
+        return 0.5 * np.sum((targets - scores) ** 2, axis=1)
+
+    def goals(self, scores: NDArray, targets: NDArray) -> NDArray:
+        """Where scores should move: half the squared distance bounds the loss, and is it here."""
+        return targets
+
+    def choose(self, lesson: Lesson) -> float:
+        """The price of the classifier (rho) that predicts best on samples left out."""
+        raise NotImplementedError
+
+    def fit(self, lesson: Lesson, rho: float, before: Any = None) -> Any:
+        """The classifier that minimises loss and price."""
+        raise NotImplementedError
+
+
+class LinearRule(Rule):
+    """Ridge regression on codes."""
+
+    def choose(self, lesson):
+        """By leaving out each sample in turn, in closed form."""
+        strength = ridge.best_strength(
+            lesson.codes, lesson.targets, lesson.importance, lesson.intercept, lesson.rng
+        )
+        return strength * lesson.per_sample
+
+    def fit(self, lesson, rho, before=None):
+        """One linear system."""
+        weights, bias = ridge.fit(
+            lesson.codes, lesson.targets, lesson.importance, rho / lesson.per_sample,
+            lesson.intercept,
+        )  # fmt: skip
+        return LinearClassifier(weights, bias, 0.5 * rho * float(np.sum(weights**2)))
+
+
+class MarginRule(LinearRule):
+    """Squared hinge, one class against the rest."""
+
+    signed = True
+
+    def loss(self, scores, targets):
+        """Squares of what is missing to the margin."""
+        return 0.5 * np.sum(np.maximum(1.0 - targets * scores, 0.0) ** 2, axis=1)
+
+    def goals(self, scores, targets):
+        """The margin, or where the scores are beyond it already.
+
+        ``max(0, 1 - t f)^2`` is at most ``(g - f)^2`` for such a goal g, and equal at the present
+        scores: codes that come nearer to the goals lower the loss.
+        """
+        return targets * np.maximum(targets * scores, 1.0)
+
+    def fit(self, lesson, rho, before=None):
+        """Newton's method from the classifier before."""
+        start = None if before is None else (before.weights, before.bias)
+        weights, bias = margin.fit(
+            dense(lesson.codes), lesson.targets, lesson.importance, rho / lesson.per_sample,
+            lesson.intercept, start,
+        )  # fmt: skip
+        return LinearClassifier(weights, bias, 0.5 * rho * float(np.sum(weights**2)))
+
+
+class BilinearRule(Rule):
+    r"""Kernel ridge regression with the product kernel :math:`k(x, x')\,(y \cdot y')`.
+
+    That is the exact solution of the paper's system for all :math:`W_j`: :math:`\phi(x)^\top W_j y`
+    is linear in :math:`\phi(x) \otimes y`. Centres are the training samples, or the landmarks.
+    """
+
+    def choose(self, lesson):
+        """By leaving out each sample in turn, in closed form."""
+        n, n_classes = lesson.targets.shape
+        kernel, lesson = _sampled_product(lesson)
+        values, vectors = linalg.eigh(kernel, check_finite=False)
+        values = np.maximum(values, 0.0)
+        right, ones = vectors.T @ lesson.targets, vectors.sum(axis=0)
+        unit, errors = float(values.mean()) or 1.0, []
+        for strength in ridge.STRENGTHS * unit:
+            filtered = 1.0 / (values + strength)
+            inverse = (vectors**2) @ filtered
+            solved = vectors @ (filtered[:, None] * right)
+            if lesson.intercept:
+                column = vectors @ (filtered * ones)
+                inverse = inverse - column**2 / column.sum()
+                solved = solved - np.outer(column, solved.sum(axis=0) / column.sum())
+            left_out = solved / np.maximum(inverse, 1e-300)[:, None]
+            errors.append(float(lesson.importance @ (left_out**2).sum(axis=1)))
+        best = float(ridge.STRENGTHS[int(np.argmin(errors))] * unit)
+        return best * n_classes * lesson.eta / n
+
+    def fit(self, lesson, rho, before=None):
+        """One system in as many unknowns as there are centres, for all classes."""
+        n_classes = lesson.targets.shape[1]
+        strength = rho / (n_classes * lesson.per_sample)
+        if isinstance(lesson.frame, SampleFrame):
+            centres, kernel = lesson.codes, lesson.frame.kernel_matrix
+            coefficients, bias = _dual(agreement(centres, centres) * kernel, lesson, strength)
+        else:
+            centres, kernel = lesson.codes_of_landmarks(), lesson.frame.landmarks.facts.double
+            coefficients, bias = _few_centres(kernel, centres, lesson, strength)
+        return BilinearClassifier(coefficients, centres, bias, kernel, 0.5 * rho / n_classes)
+
+
+def _dual(kernel: NDArray, lesson: Lesson, strength: float) -> tuple[NDArray, NDArray]:
+    """Kernel ridge regression with an unpenalised intercept."""
+    matrix = kernel.copy()
+    matrix[np.diag_indices_from(matrix)] += strength / lesson.importance
+    factor = linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
+    solved = linalg.cho_solve(factor, lesson.targets, check_finite=False)
+    if not lesson.intercept:
+        return solved, np.zeros(solved.shape[1])
+    ones = linalg.cho_solve(factor, np.ones(len(kernel)), check_finite=False)
+    bias = solved.sum(axis=0) / ones.sum()
+    return solved - np.outer(ones, bias), bias
+
+
+def _few_centres(
+    kernel: NDArray, centres: Codes, lesson: Lesson, strength: float
+) -> tuple[NDArray, NDArray]:
+    """The same with few centres: sums over samples, linear in their number."""
+    n_centres, n_classes = len(kernel), lesson.targets.shape[1]
+    second: NDArray = np.zeros((n_centres, n_centres))
+    mixed: NDArray = np.zeros((n_centres, n_classes))
+    total, mean = np.zeros(n_centres), lesson.importance @ lesson.targets
+    nobody = np.zeros((lesson.frame.dimension, 0))
+    for block in lesson.frame.blocks(nobody):
+        features = agreement(lesson.codes[block.rows], centres) * block.similarity
+        weighted = features * lesson.importance[block.rows][:, None]
+        second += features.T @ weighted
+        mixed += weighted.T @ lesson.targets[block.rows]
+        total += weighted.sum(axis=0)
+    count = lesson.importance.sum()
+    if lesson.intercept:
+        second -= np.outer(total, total) / count
+        mixed -= np.outer(total, mean) / count
+    product = agreement(centres, centres) * kernel
+    coefficients = ridge.solve_definite(second + strength * product, mixed)
+    if not lesson.intercept:
+        return coefficients, np.zeros(n_classes)
+    return coefficients, (mean - total @ coefficients) / count
+
+
+def _sampled_product(lesson: Lesson) -> tuple[NDArray, Lesson]:
+    """The product kernel of all samples, or of some where they are many."""
+    n = len(lesson.targets)
+    rows = np.arange(n)
+    if n > ridge.JUDGED:
+        rows = np.sort(lesson.rng.choice(n, ridge.JUDGED, replace=False))
+    codes = lesson.codes[rows]
+    kernel = agreement(codes, codes) * lesson.frame.kernel_of(rows)
+    return kernel, replace(
+        lesson, codes=codes, targets=lesson.targets[rows], importance=lesson.importance[rows]
+    )
+
+
+RULES: dict[str, Rule] = {
+    "linear": LinearRule(),
+    "bilinear": BilinearRule(),
+    "max-margin": MarginRule(),
+}

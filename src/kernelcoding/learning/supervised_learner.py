@@ -1,0 +1,151 @@
+"""Codes, atoms and classifier in turn: the half-steps of supervised coding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problem import Codes, CodingProblem
+from ..solvers.choose import Options
+from .alternation import HalfStep
+from .coding import Sums, code_samples, encode
+from .frames import Frame
+from .learner import ROUNDING, AtomLearner
+from .rules import Lesson, Rule
+from .supervision import LabelledCoder
+
+
+class SupervisedLearner(AtomLearner):
+    """Atoms and a classifier of their codes, each half-step lowering one objective.
+
+    Parameters
+    ----------
+    frame, vectors, options
+        As in :class:`AtomLearner`.
+    coder : BaseKernelCoder
+        Fitted.
+    rule : Rule
+        The classifier.
+    targets : array of shape (M, S)
+    importance : array of shape (M,)
+    eta : float
+        Weight of the loss.
+    rho : float or None
+        Price of the classifier; None chooses it with the first codes.
+    intercept : bool
+    rng : RandomState
+    """
+
+    def __init__(
+        self,
+        frame: Frame,
+        vectors: NDArray,
+        coder: Any,
+        options: Options,
+        rule: Rule,
+        targets: NDArray,
+        importance: NDArray,
+        eta: float,
+        rho: float | None,
+        intercept: bool,
+        rng: np.random.RandomState,
+    ):
+        self.plain = coder
+        self.labelled = LabelledCoder(coder, rule, targets, eta * importance)
+        super().__init__(frame, vectors, self.labelled, options, "auto")
+        self.rule, self.targets, self.importance = rule, targets, importance
+        self.eta, self.rho, self.intercept, self.rng = eta, rho, intercept, rng
+        self._rescaled: Any = None  # the classifier that goes with the candidate last offered
+
+    @property
+    def steps(self) -> list[HalfStep]:
+        """One round of learning."""
+        return [("atoms", self.improve), ("codes", self.code), ("classifier", self.classify)]
+
+    def code(self) -> float:
+        """Codes for the present atoms and classifier; the first ones look at no labels."""
+        first = self.coded is None
+        objective = super().code()
+        if first:
+            return self.classify()
+        return objective + self.labelled.classifier.price
+
+    def improve(self) -> float:
+        """Better atoms for the present codes and classifier."""
+        return super().improve() + self.labelled.classifier.price
+
+    def classify(self) -> float:
+        """The best classifier of the present codes."""
+        assert self.coded is not None
+        before = self.labelled.classifier
+        lesson = self.lesson(self.coded.codes, self.vectors)
+        if self.rho is None:
+            self.rho = self.rule.choose(lesson)
+        found = self.rule.fit(lesson, self.rho, before)
+        change = self._mean_loss(found)
+        if before is not None:
+            change -= self._mean_loss(before)
+            price, total = before.price, self.coded.objective
+            if change + found.price - price > ROUNDING * total:  # few centres: not always better
+                return total + price
+        self.labelled.classifier = found
+        self.coded.objective += change
+        return self.coded.objective + found.price
+
+    def lesson(self, codes: Codes, vectors: NDArray) -> Lesson:
+        """What a classifier of these codes is fitted to."""
+        return Lesson(
+            self.frame, codes, self.targets, self.importance, self.eta, self.intercept, self.rng,
+            lambda: self._codes_of_landmarks(vectors),
+        )  # fmt: skip
+
+    def plain_codes(self, vectors: NDArray) -> Codes:
+        """Codes of all samples that look at no labels."""
+        blind = LabelledCoder(self.plain, self.rule, self.targets, self.labelled.etas)
+        return code_samples(self.frame, vectors, blind, self.options).codes
+
+    def snapshot(self) -> tuple[NDArray, Sums, Any]:  # type: ignore[override]
+        """Atoms, what was summed with them, and the classifier."""
+        return (*super().snapshot(), self.labelled.classifier)
+
+    def _codes_of_landmarks(self, vectors: NDArray) -> Codes:
+        landmarks, weights = self.frame.landmarks, self.frame.weights(vectors)
+        kernel = landmarks.facts.double
+        problem = CodingProblem(np.diag(kernel), kernel @ weights, self.frame.gram(vectors))
+        return encode(self.plain, problem, self.options)
+
+    def _mean_loss(self, classifier: Any) -> float:
+        """What a classifier of the present codes adds to the mean objective."""
+        assert self.coded is not None
+        total = 0.0
+        nobody = np.zeros((self.frame.dimension, 0))
+        for block in self.frame.blocks(nobody):
+            here = self.labelled.at(block)
+            here.classifier = classifier
+            total += float(here.etas @ here.loss(self.coded.codes[block.rows]))
+        return total / self.frame.n_samples
+
+    # Atoms are scaled to unit norm, codes inversely; the classifier must follow -----------------
+
+    def _scaled(self, vectors: NDArray) -> tuple[NDArray, Codes]:
+        scaled = super()._scaled(vectors)
+        self._rescaled = self.labelled.classifier.scaled(self._norms)
+        return scaled
+
+    def _objective(self, vectors: NDArray, codes: Codes) -> float:
+        before = self.labelled.classifier
+        if self._rescaled is None:
+            return super()._objective(vectors, codes)
+        self.labelled.classifier = self._rescaled
+        objective = super()._objective(vectors, codes)
+        self.labelled.classifier = before
+        return objective + self._rescaled.price - before.price
+
+    def _adopt(self, vectors: NDArray, codes: Codes, objective: float) -> None:
+        if self._rescaled is not None:
+            objective -= self._rescaled.price - self.labelled.classifier.price
+            self.labelled.classifier = self._rescaled
+            self._rescaled = None
+        super()._adopt(vectors, codes, objective)
