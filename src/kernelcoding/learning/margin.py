@@ -72,16 +72,16 @@ def _value(scores, signs, importance, strength, weights) -> float:
     return 0.5 * strength * float(weights @ weights) + 0.5 * float(importance @ slack**2)
 
 
-def _ridge_of(codes, signs, importance, strength, intercept):
+def _ridge_of(codes, signs, importance, strength, intercept) -> tuple[NDArray, float]:
     """The ridge problem of few samples, in as many unknowns as there are samples or atoms."""
     if len(codes) >= codes.shape[1]:
-        weights, bias = ridge.fit(codes, signs[:, None], importance, strength, intercept)
-        return weights[:, 0], float(bias[0])
+        weights, biases = ridge.fit(codes, signs[:, None], importance, strength, intercept)
+        return weights[:, 0], float(biases[0])
     matrix = codes @ codes.T
     matrix[np.diag_indices_from(matrix)] += strength / importance
     factor = linalg.cho_factor(matrix, check_finite=False)
     solved = linalg.cho_solve(factor, signs, check_finite=False)
-    bias = 0.0
+    bias: float = 0.0
     if intercept:
         ones = linalg.cho_solve(factor, np.ones(len(codes)), check_finite=False)
         bias = float(solved.sum() / ones.sum())

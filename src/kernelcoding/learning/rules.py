@@ -4,7 +4,8 @@ A rule adds to the coding objective of each sample a loss of scores f and target
 
 .. math:: \frac1M\sum_i \eta v_i\,\ell(l_i, f_i) + \text{price of the classifier},
 
-with :math:`f = W^\top y + b` (linear, max-margin) or :math:`f_j = \phi(x)^\top W_j y + b_j` (bilinear).
+with :math:`f = W^\top y + b` (linear, max-margin) or
+:math:`f_j = \phi(x)^\top W_j y + b_j` (bilinear).
 """
 
 from __future__ import annotations

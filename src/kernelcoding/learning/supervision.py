@@ -78,7 +78,7 @@ class LabelledCoder:
         return self.rule.loss(self.classifier.scores(codes, self.similarity), self.targets)
 
     def encode(self, known: KnownDictionary, rows: NDArray, options: Options) -> CodingResult:
-        """Codes that minimise the objective with its loss; for a loss that is no square, a bound."""
+        """Codes that minimise the objective with its loss, or a bound of it that is a square."""
         if self.classifier is None:
             return self.coder.encode(known, rows, options)
         problem, goals = known.problem, self.targets
