@@ -12,7 +12,7 @@ import numpy as np
 
 from .active_members import Row, allocate
 from .active_set import gather, mean_diagonal, prepare, solve_row
-from .cholesky import allocating, dot, inner, raised
+from .cholesky import allocating, copy, dot, inner, raised, subtract_rows
 from .jit import compiled
 
 ROUNDS = 50
@@ -20,14 +20,13 @@ JOIN = 12  # violators that may join at once, at least
 
 
 @inner
-def respond(atom, similarity, coefficients, pointers, centres, values, out):
+def respond(atom, similarity, coefficients, pointers, centres, values, weights, out):
     """One row of B: what the scores gain by a unit of an atom."""
+    first, last = pointers[atom], pointers[atom + 1]
+    for p in range(first, last):
+        weights[p - first] = -similarity[centres[p]] * values[p]
     out[:] = 0.0
-    for p in range(pointers[atom], pointers[atom + 1]):
-        weight = similarity[centres[p]] * values[p]
-        line = coefficients[centres[p]]
-        for s in range(out.size):
-            out[s] += weight * line[s]
+    subtract_rows(out, coefficients, centres[first:last], weights, last - first)
 
 
 @inner
@@ -112,6 +111,7 @@ def solve_rows(
     low, correlation = np.empty((n_atoms, goals.shape[1])), np.empty(n_atoms)
     members, inside = np.empty(n_atoms, np.int64), np.zeros(n_atoms, np.bool_)
     strength, residual, full = np.empty(n_atoms), np.empty(goals.shape[1]), np.empty(n_atoms)
+    carry = np.empty(similarity.shape[1])
     factor = np.empty((40, 40))
     indptr = np.zeros(n_rows + 1, np.int64)
     out_atoms, out_values = np.empty(n_atoms + 64, np.int64), np.empty(n_atoms + 64)
@@ -120,10 +120,7 @@ def solve_rows(
         lines = l1[i % l1.shape[0]]
         ridges = ridge[i % ridge.shape[0]]
         eta = etas[i]
-        # The linear term, and with it the scale of correlations.
-        full[:] = cross[i]
-        pull_back(similarity[i], coefficients, goals[i], rows, atoms_of, by_centre, eta, full)
-        scale = prepare(full, 0.0, correlation, strength)
+        scale = prepare(cross[i], 0.0, correlation, strength)
         inside[:] = False
         size = 0
         first, last = starts[i], starts[i + 1]
@@ -134,6 +131,8 @@ def solve_rows(
         positions = np.arange(size)
         values = start_values[first:last].copy()
         if size == 0:
+            copy(cross[i], full)
+            pull_back(similarity[i], coefficients, goals[i], rows, atoms_of, by_centre, eta, full)
             excess(full, lines, tol, scale, nonnegative, inside, strength)
             if sum_to_one:
                 for j in range(n_atoms):
@@ -147,7 +146,10 @@ def solve_rows(
             if done:
                 break
             for a in range(known, size):
-                respond(members[a], similarity[i], coefficients, pointers, centres, by_atom, low[a])
+                respond(
+                    members[a], similarity[i], coefficients, pointers, centres, by_atom, carry,
+                    low[a],
+                )  # fmt: skip
             known = size
             matrix, line, small_l1, small_ridge = small_problem(
                 gram, cross[i], lines, ridges, low, goals[i], eta, members, size
@@ -165,11 +167,10 @@ def solve_rows(
             chosen, weights = np.empty(count, np.int64), np.empty(count)
             gather(scratch, count, chosen, weights)
             # Optimality among all atoms.
-            residual[:] = goals[i]
-            correlation[:] = cross[i]
-            for a in range(count):
-                residual -= weights[a] * low[chosen[a]]
-                correlation -= weights[a] * gram[members[chosen[a]]]
+            copy(goals[i], residual)
+            copy(cross[i], correlation)
+            subtract_rows(residual, low, chosen, weights, count)
+            subtract_rows(correlation, gram, members[chosen], weights, count)
             pull_back(
                 similarity[i], coefficients, residual, rows, atoms_of, by_centre, eta, correlation
             )

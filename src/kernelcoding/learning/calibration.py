@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
@@ -11,10 +9,6 @@ from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 from .labels import Labels
-from .rules import Lesson, Rule
-
-FOLDS = 5
-NOTHING = 1e-12  # importance of a sample that is left out
 
 
 class Calibration:
@@ -24,17 +18,12 @@ class Calibration:
     ----------
     labels : Labels
         Of the training samples.
-    rule : Rule
-        The classifier.
-    lesson : Lesson
-        Codes of the training samples that look at no labels.
-    rho : float
-        Price of the classifier.
+    scores : array of shape (M, S)
+        Of the training samples, by classifiers that were fitted without them.
     """
 
-    def __init__(self, labels: Labels, rule: Rule, lesson: Lesson, rho: float):
+    def __init__(self, labels: Labels, scores: NDArray):
         self.labels = labels
-        scores = held_out_scores(rule, lesson, rho)
         self.temperature = 1.0
         self.sigmoids: list[LogisticRegression | float] = []
         if labels.multilabel:
@@ -55,22 +44,6 @@ class Calibration:
             for known, column in zip(self.sigmoids, scores.T, strict=True)
         ]
         return np.column_stack(columns)
-
-
-def held_out_scores(rule: Rule, lesson: Lesson, rho: float) -> NDArray:
-    """Scores of samples by classifiers that were fitted without them: they count nothing."""
-    n = len(lesson.targets)
-    folds = lesson.rng.permutation(n) % min(FOLDS, n)
-    scores = np.empty_like(lesson.targets)
-    nobody = np.zeros((lesson.frame.dimension, 0))
-    for fold in range(folds.max() + 1):
-        importance = np.where(folds == fold, NOTHING, lesson.importance)
-        classifier = rule.fit(replace(lesson, importance=importance), rho)
-        for block in lesson.frame.blocks(nobody):
-            found = classifier.scores(lesson.codes[block.rows], block.similarity)
-            out = folds[block.rows] == fold
-            scores[block.rows][out] = found[out]
-    return scores
 
 
 def _temperature(scores: NDArray, members: NDArray) -> float:

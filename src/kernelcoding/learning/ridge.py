@@ -61,18 +61,45 @@ def best_strength(
     if codes.shape[0] > JUDGED:
         some = np.sort(rng.choice(codes.shape[0], JUDGED, replace=False))
         return best_strength(codes[some], targets[some], importance[some], intercept, rng)
-    second, mixed, mean, mean_target = moments(codes, targets, importance, intercept)
-    values, vectors = linalg.eigh(second, check_finite=False)
-    values = np.maximum(values, 0.0)
-    turned = (dense(codes) - mean) @ vectors
-    right = vectors.T @ mixed
-    own = importance / importance.sum() if intercept else np.zeros(len(importance))
-    unit = float(values.mean()) or 1.0
+    spectrum = Spectrum(codes, targets, importance, intercept)
+    strengths = STRENGTHS * spectrum.unit
     errors = []
-    for strength in STRENGTHS * unit:
-        filtered = 1.0 / (values + strength)
-        fitted = mean_target + turned @ (filtered[:, None] * right)
-        leverage = own + importance * (turned**2 @ filtered)
-        left_out = (targets - fitted) / np.maximum(1.0 - leverage, 1e-6)[:, None]
-        errors.append(float(importance @ (left_out**2).sum(axis=1)))
-    return float(STRENGTHS[int(np.argmin(errors))] * unit)
+    for strength in strengths:
+        missed = targets - spectrum.left_out(strength)
+        errors.append(float(importance @ (missed**2).sum(axis=1)))
+    return float(strengths[int(np.argmin(errors))])
+
+
+def left_out(
+    codes: Codes, targets: NDArray, importance: NDArray, strength: float, intercept: bool
+) -> NDArray:
+    """What each sample is predicted by the others, (n, S)."""
+    return Spectrum(codes, targets, importance, intercept).left_out(strength)
+
+
+class Spectrum:
+    """Regression in the eigenvectors of the second moments: any strength at the cost of a product.
+
+    Parameters
+    ----------
+    codes, targets, importance, intercept
+        As in :func:`fit`.
+    """
+
+    def __init__(self, codes: Codes, targets: NDArray, importance: NDArray, intercept: bool):
+        second, mixed, mean, self.mean_target = moments(codes, targets, importance, intercept)
+        values, vectors = linalg.eigh(second, check_finite=False)
+        self.values = np.maximum(values, 0.0)
+        self.turned = (dense(codes) - mean) @ vectors
+        self.right = vectors.T @ mixed
+        self.targets, self.importance = targets, importance
+        self.own = importance / importance.sum() if intercept else np.zeros(len(importance))
+        self.unit = float(self.values.mean()) or 1.0
+
+    def left_out(self, strength: float) -> NDArray:
+        """Predictions without the sample itself, from its leverage."""
+        filtered = 1.0 / (self.values + strength)
+        fitted = self.mean_target + self.turned @ (filtered[:, None] * self.right)
+        leverage = self.own + self.importance * (self.turned**2 @ filtered)
+        missed = (self.targets - fitted) / np.maximum(1.0 - leverage, 1e-6)[:, None]
+        return self.targets - missed

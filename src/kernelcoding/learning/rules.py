@@ -16,11 +16,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, sparse
 
 from ..problem import Codes
 from . import margin, ridge
 from .frames import Frame, SampleFrame, dense
+
+FOLDS = 5
+NOTHING = 1e-12  # importance of a sample that is left out
 
 
 @dataclass(slots=True)
@@ -71,12 +74,7 @@ class BilinearClassifier:
     bias: NDArray  # (S,)
     kernel: NDArray  # (Z, Z) similarities of the centres
     rate: float  # price of a unit of squared norm
-
-    @property
-    def price(self) -> float:
-        r"""The rate times :math:`\sum_j \|W_j\|^2`."""
-        product = agreement(self.centres, self.centres) * self.kernel
-        return self.rate * float(np.sum(self.coefficients * (product @ self.coefficients)))
+    price: float
 
     def scores(self, codes: Codes, similarity: NDArray) -> NDArray:
         """Scores of codes, (n, S), from the similarities of samples and centres, (n, Z)."""
@@ -85,7 +83,11 @@ class BilinearClassifier:
     def scaled(self, norms: NDArray) -> BilinearClassifier:
         """The same scores for codes that were multiplied by these numbers."""
         factors = 1.0 / np.where(norms > 0.0, norms, np.inf)
-        return replace(self, centres=dense(self.centres) * factors)
+        centres = self.centres @ sparse.diags_array(factors)
+        price = self.rate * squared_norm(
+            self.coefficients, agreement(centres, centres), self.kernel
+        )
+        return replace(self, centres=centres, price=price)
 
 
 def agreement(codes: Codes, centres: Codes) -> NDArray:
@@ -93,10 +95,16 @@ def agreement(codes: Codes, centres: Codes) -> NDArray:
     return np.asarray(codes @ dense(centres).T)
 
 
+def squared_norm(coefficients: NDArray, agreements: NDArray, kernel: NDArray) -> float:
+    r""":math:`\sum_j \|W_j\|^2` of a bilinear classifier."""
+    return float(np.sum(coefficients * ((agreements * kernel) @ coefficients)))
+
+
 class Rule:
     """Squared loss; subclasses say which classifier."""
 
     signed = False  # whether targets are one and minus one
+    adapts = False  # whether goals depend on scores
 
     def loss(self, scores: NDArray, targets: NDArray) -> NDArray:
         """Loss of each sample, (n,)."""
@@ -111,8 +119,23 @@ class Rule:
         raise NotImplementedError
 
     def fit(self, lesson: Lesson, rho: float, before: Any = None) -> Any:
-        """The classifier that minimises loss and price."""
+        """The classifier that minimises loss and price; given one, at least a better one."""
         raise NotImplementedError
+
+    def left_out(self, lesson: Lesson, rho: float, classifier: Any) -> NDArray:
+        """Scores of samples by classifiers that were fitted without them, (M, S)."""
+        n = len(lesson.targets)
+        folds = lesson.rng.permutation(n) % min(FOLDS, n)
+        scores = np.empty_like(lesson.targets)
+        nobody = np.zeros((lesson.frame.dimension, 0))
+        for fold in range(folds.max() + 1):
+            importance = np.where(folds == fold, NOTHING, lesson.importance)
+            other = self.fit(replace(lesson, importance=importance), rho, classifier)
+            for block in lesson.frame.blocks(nobody):
+                out = np.flatnonzero(folds[block.rows] == fold)
+                codes = lesson.codes[block.rows][out]
+                scores[block.rows.start + out] = other.scores(codes, block.similarity[out])
+        return scores
 
 
 class LinearRule(Rule):
@@ -133,11 +156,19 @@ class LinearRule(Rule):
         )  # fmt: skip
         return LinearClassifier(weights, bias, 0.5 * rho * float(np.sum(weights**2)))
 
+    def left_out(self, lesson, rho, classifier):
+        """In closed form."""
+        return ridge.left_out(
+            lesson.codes, lesson.targets, lesson.importance, rho / lesson.per_sample,
+            lesson.intercept,
+        )  # fmt: skip
+
 
 class MarginRule(LinearRule):
     """Squared hinge, one class against the rest."""
 
-    signed = True
+    signed = adapts = True
+    left_out = Rule.left_out
 
     def loss(self, scores, targets):
         """Squares of what is missing to the margin."""
@@ -152,7 +183,7 @@ class MarginRule(LinearRule):
         return targets * np.maximum(targets * scores, 1.0)
 
     def fit(self, lesson, rho, before=None):
-        """Newton's method from the classifier before."""
+        """Newton's method; from the classifier before, a few cheap steps for all classes."""
         start = None if before is None else (before.weights, before.bias)
         weights, bias = margin.fit(
             dense(lesson.codes), lesson.targets, lesson.importance, rho / lesson.per_sample,
@@ -195,11 +226,32 @@ class BilinearRule(Rule):
         strength = rho / (n_classes * lesson.per_sample)
         if isinstance(lesson.frame, SampleFrame):
             centres, kernel = lesson.codes, lesson.frame.kernel_matrix
-            coefficients, bias = _dual(agreement(centres, centres) * kernel, lesson, strength)
+            agreements = agreement(centres, centres)
+            coefficients, bias = _dual(agreements * kernel, lesson, strength)
         else:
             centres, kernel = lesson.codes_of_landmarks(), lesson.frame.landmarks.facts.double
-            coefficients, bias = _few_centres(kernel, centres, lesson, strength)
-        return BilinearClassifier(coefficients, centres, bias, kernel, 0.5 * rho / n_classes)
+            agreements = agreement(centres, centres)
+            product = agreements * kernel
+            coefficients, bias = _few_centres(product, centres, lesson, strength)
+        rate = 0.5 * rho / n_classes
+        price = rate * squared_norm(coefficients, agreements, kernel)
+        return BilinearClassifier(coefficients, centres, bias, kernel, rate, price)
+
+    def left_out(self, lesson, rho, classifier):
+        """In closed form where every sample is a centre."""
+        if not isinstance(lesson.frame, SampleFrame):
+            return super().left_out(lesson, rho, classifier)
+        strength = rho / (lesson.targets.shape[1] * lesson.per_sample)
+        matrix = agreement(lesson.codes, lesson.codes) * lesson.frame.kernel_matrix
+        matrix[np.diag_indices_from(matrix)] += strength / lesson.importance
+        inverse = np.linalg.inv(matrix)
+        solved = inverse @ lesson.targets
+        diagonal = np.diag(inverse)
+        if lesson.intercept:
+            ones = inverse.sum(axis=1)
+            solved = solved - np.outer(ones, solved.sum(axis=0) / ones.sum())
+            diagonal = diagonal - ones**2 / ones.sum()
+        return lesson.targets - solved / diagonal[:, None]
 
 
 def _dual(kernel: NDArray, lesson: Lesson, strength: float) -> tuple[NDArray, NDArray]:
@@ -216,10 +268,10 @@ def _dual(kernel: NDArray, lesson: Lesson, strength: float) -> tuple[NDArray, ND
 
 
 def _few_centres(
-    kernel: NDArray, centres: Codes, lesson: Lesson, strength: float
+    product: NDArray, centres: Codes, lesson: Lesson, strength: float
 ) -> tuple[NDArray, NDArray]:
     """The same with few centres: sums over samples, linear in their number."""
-    n_centres, n_classes = len(kernel), lesson.targets.shape[1]
+    n_centres, n_classes = len(product), lesson.targets.shape[1]
     second: NDArray = np.zeros((n_centres, n_centres))
     mixed: NDArray = np.zeros((n_centres, n_classes))
     total, mean = np.zeros(n_centres), lesson.importance @ lesson.targets
@@ -234,7 +286,6 @@ def _few_centres(
     if lesson.intercept:
         second -= np.outer(total, total) / count
         mixed -= np.outer(total, mean) / count
-    product = agreement(centres, centres) * kernel
     coefficients = ridge.solve_definite(second + strength * product, mixed)
     if not lesson.intercept:
         return coefficients, np.zeros(n_classes)

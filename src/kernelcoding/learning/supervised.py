@@ -180,7 +180,8 @@ random_state
         if self.refit:
             rho = learner.rule.choose(lesson) if self.rho == "auto" else rho
             self.classifier_ = learner.rule.fit(lesson, rho)
-        self._calibration = Calibration(self._labels, learner.rule, lesson, rho)
+        scores = learner.rule.left_out(lesson, rho, self.classifier_)
+        self._calibration = Calibration(self._labels, scores)
         return self
 
     # Using what was learned --------------------------------------------------------------------
@@ -218,9 +219,9 @@ random_state
     def predict_proba(self, X) -> NDArray:
         """Probabilities of the classes.
 
-        Scores are calibrated on training samples: the classifier (not the dictionary) is fitted
-        on four fifths of them and scores the others, and one temperature for all classes, or a
-        sigmoid for each class of an indicator matrix, makes these scores as likely as possible.
+        Scores are calibrated on training samples, each scored by a classifier (not a dictionary)
+        fitted without it: one temperature for all classes, or a sigmoid for each class of an
+        indicator matrix, makes the labels as likely as possible.
 
         Parameters
         ----------

@@ -82,7 +82,7 @@ class LabelledCoder:
         if self.classifier is None:
             return self.coder.encode(known, rows, options)
         problem, goals = known.problem, self.targets
-        if options.start is not None:
+        if self.rule.adapts and options.start is not None:
             now = self.classifier.scores(options.start, self.similarity)
             goals = self.rule.goals(now, self.targets)
         goals = goals - self.classifier.bias
