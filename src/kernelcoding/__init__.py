@@ -11,9 +11,16 @@ from .coders import (
     KernelMatchingPursuit,
     KernelSparseCoder,
 )
-from .learning import KernelDictionaryLearning, KernelLearning, SupervisedKernelCoding
+from .learning import (
+    DiscriminativeKSVD,
+    KernelDictionaryLearning,
+    KernelLearning,
+    LabelConsistentKSVD,
+    SupervisedKernelCoding,
+)
 
 __all__ = [
+    "DiscriminativeKSVD",
     "KernelBagOfWords",
     "KernelCoder",
     "KernelDictionaryLearning",
@@ -22,6 +29,7 @@ __all__ = [
     "KernelLearning",
     "KernelMatchingPursuit",
     "KernelSparseCoder",
+    "LabelConsistentKSVD",
     "ResidualClassifier",
     "SupervisedKernelCoding",
     "__version__",

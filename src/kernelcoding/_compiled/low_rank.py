@@ -11,8 +11,8 @@ by the active-set method; the strongest violators among all atoms join, until th
 import numpy as np
 
 from .active_members import Row, allocate
-from .active_set import gather, mean_diagonal, prepare, solve_row
-from .cholesky import allocating, copy, dot, inner, raised, subtract_rows
+from .active_set import gather, prepare, solve_row
+from .cholesky import copy, dot, inner, raised, subtract_rows, summing
 from .jit import compiled
 
 ROUNDS = 50
@@ -29,28 +29,36 @@ def respond(atom, similarity, coefficients, pointers, centres, values, weights, 
     subtract_rows(out, coefficients, centres[first:last], weights, last - first)
 
 
+@summing
+def gathered(values, index, weights):
+    """Inner product of values with chosen weights."""
+    total = 0.0
+    for p in range(values.size):
+        total += values[p] * weights[index[p]]
+    return total
+
+
 @inner
-def pull_back(similarity, coefficients, residual, starts, atoms, values, scale, out):
-    """Add ``scale B r`` to ``out``."""
+def pull_back(similarity, coefficients, residual, pointers, centres, values, scale, carry, out):
+    """Add ``scale B r`` to ``out``: through the centres, then to the atoms whose codes they are."""
     for z in range(similarity.size):
-        weight = scale * similarity[z] * dot(coefficients[z], residual)
-        for p in range(starts[z], starts[z + 1]):
-            out[atoms[p]] += weight * values[p]
+        carry[z] = scale * similarity[z] * dot(coefficients[z], residual)
+    for j in range(out.size):
+        first, last = pointers[j], pointers[j + 1]
+        out[j] += gathered(values[first:last], centres[first:last], carry)
 
 
-@allocating
-def small_problem(gram, cross, l1, ridge, low, goal, eta, members, size):
-    """Gram matrix, linear term and penalties on the working set."""
-    matrix, line = np.empty((size, size)), np.empty(size)
-    weights, ridges = np.empty(size), np.empty(size)
-    for a in range(size):
+@inner
+def extend(gram, cross, l1, ridge, low, goal, eta, members, known, size, matrix, line, weights,
+           ridges):  # fmt: skip
+    """Gram matrix, linear term and penalties of the atoms that joined the working set."""
+    for a in range(known, size):
         atom = members[a]
         for b in range(a + 1):
             matrix[a, b] = gram[atom, members[b]] + eta * dot(low[a], low[b])
             matrix[b, a] = matrix[a, b]
         line[a] = cross[atom] + eta * dot(low[a], goal)
         weights[a], ridges[a] = l1[atom], ridge[atom]
-    return matrix, line, weights, ridges
 
 
 @inner
@@ -84,8 +92,7 @@ def join(strength, members, inside, size):
 @compiled(error_model="numpy")
 def solve_rows(
     gram, cross, l1, ridge, similarity, coefficients, goals, etas, pointers, centres, by_atom,
-    rows, atoms_of, by_centre, starts, start_atoms, start_values, nonnegative, sum_to_one, tol,
-    precision, max_iter,
+    starts, start_atoms, start_values, nonnegative, sum_to_one, tol, precision, max_iter,
 ):  # fmt: skip
     """Solve one problem a row of ``cross``.
 
@@ -99,8 +106,7 @@ def solve_rows(
     coefficients : array of shape (Z, S)
     goals : array of shape (n, S)
     etas : array of shape (n,)
-    pointers, centres, by_atom : codes of the centres by columns (CSC)
-    rows, atoms_of, by_centre : the same by rows (CSR)
+    pointers, centres, by_atom : codes of the centres by atoms (CSC)
 
     Returns
     -------
@@ -112,6 +118,8 @@ def solve_rows(
     members, inside = np.empty(n_atoms, np.int64), np.zeros(n_atoms, np.bool_)
     strength, residual, full = np.empty(n_atoms), np.empty(goals.shape[1]), np.empty(n_atoms)
     carry = np.empty(similarity.shape[1])
+    matrix, line = np.empty((n_atoms, n_atoms)), np.empty(n_atoms)
+    small_l1, small_ridge = np.empty(n_atoms), np.empty(n_atoms)
     factor = np.empty((40, 40))
     indptr = np.zeros(n_rows + 1, np.int64)
     out_atoms, out_values = np.empty(n_atoms + 64, np.int64), np.empty(n_atoms + 64)
@@ -132,7 +140,9 @@ def solve_rows(
         values = start_values[first:last].copy()
         if size == 0:
             copy(cross[i], full)
-            pull_back(similarity[i], coefficients, goals[i], rows, atoms_of, by_centre, eta, full)
+            pull_back(
+                similarity[i], coefficients, goals[i], pointers, centres, by_atom, eta, carry, full
+            )
             excess(full, lines, tol, scale, nonnegative, inside, strength)
             if sum_to_one:
                 for j in range(n_atoms):
@@ -150,14 +160,18 @@ def solve_rows(
                     members[a], similarity[i], coefficients, pointers, centres, by_atom, carry,
                     low[a],
                 )  # fmt: skip
+            extend(
+                gram, cross[i], lines, ridges, low, goals[i], eta, members, known, size, matrix,
+                line, small_l1, small_ridge,
+            )  # fmt: skip
             known = size
-            matrix, line, small_l1, small_ridge = small_problem(
-                gram, cross[i], lines, ridges, low, goals[i], eta, members, size
-            )
-            shift = mean_diagonal(matrix) if sum_to_one else 0.0
+            shift = 0.0
+            if sum_to_one:
+                for a in range(size):
+                    shift += matrix[a, a] / size
             row = Row(
-                matrix, line, small_l1, small_ridge, nonnegative, sum_to_one, shift, precision,
-                scale, tol,
+                matrix, line[:size], small_l1[:size], small_ridge[:size], nonnegative, sum_to_one,
+                shift, precision, scale, tol,
             )  # fmt: skip
             scratch = allocate(size)
             factor, count, steps, good = solve_row(
@@ -172,8 +186,9 @@ def solve_rows(
             subtract_rows(residual, low, chosen, weights, count)
             subtract_rows(correlation, gram, members[chosen], weights, count)
             pull_back(
-                similarity[i], coefficients, residual, rows, atoms_of, by_centre, eta, correlation
-            )
+                similarity[i], coefficients, residual, pointers, centres, by_atom, eta, carry,
+                correlation,
+            )  # fmt: skip
             if sum_to_one and count > 0:
                 multiplier = 0.0
                 for a in range(count):

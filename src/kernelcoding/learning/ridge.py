@@ -88,7 +88,7 @@ class Spectrum:
 
     def __init__(self, codes: Codes, targets: NDArray, importance: NDArray, intercept: bool):
         second, mixed, mean, self.mean_target = moments(codes, targets, importance, intercept)
-        values, vectors = linalg.eigh(second, check_finite=False)
+        values, vectors = linalg.eigh(second, driver="evd", check_finite=False)
         self.values = np.maximum(values, 0.0)
         self.turned = (dense(codes) - mean) @ vectors
         self.right = vectors.T @ mixed

@@ -203,7 +203,7 @@ class BilinearRule(Rule):
         """By leaving out each sample in turn, in closed form."""
         n, n_classes = lesson.targets.shape
         kernel, lesson = _sampled_product(lesson)
-        values, vectors = linalg.eigh(kernel, check_finite=False)
+        values, vectors = linalg.eigh(kernel, driver="evd", check_finite=False)
         values = np.maximum(values, 0.0)
         right, ones = vectors.T @ lesson.targets, vectors.sum(axis=0)
         unit, errors = float(values.mean()) or 1.0, []

@@ -118,7 +118,8 @@ class SupervisedLearner(AtomLearner):
 
     def _mean_loss(self, classifier: Any) -> float:
         """What a classifier of the present codes adds to the mean objective."""
-        assert self.coded is not None and self.coded.codes is not None
+        assert self.coded is not None
+        assert self.coded.codes is not None
         total = 0.0
         nobody = np.zeros((self.frame.dimension, 0))
         for block in self.frame.blocks(nobody):

@@ -72,8 +72,7 @@ def solve(
     gram, cross = plain(exact.gram), plain(exact.cross)
     l1, ridge = (plain(part, np.float64) for part in (penalty.l1, penalty.ridge))
     given = sparse.csr_array(cross.shape) if start is None else sparse.csr_array(start)
-    by_rows = sparse.csr_array(scores.centres)
-    by_columns = by_rows.tocsc()
+    centres = sparse.csc_array(scores.centres)
     similarity, coefficients, goals, etas = (
         plain(part, np.float64)
         for part in (scores.similarity, scores.coefficients, scores.goals, scores.etas)
@@ -91,8 +90,9 @@ def solve(
             coefficients,
             goals[rows],
             etas[rows],
-            *_pieces(by_columns),
-            *_pieces(by_rows),
+            centres.indptr.astype(np.int64),
+            centres.indices.astype(np.int64),
+            np.asarray(centres.data, np.float64),
             starts[rows.start : rows.stop + 1],
             given.indices.astype(np.int64),
             np.asarray(given.data, np.float64),
@@ -108,11 +108,3 @@ def solve(
     codes.sort_indices()
     converged = np.concatenate([part[4] for part in parts])
     return codes, converged, np.concatenate([part[3] for part in parts])
-
-
-def _pieces(array) -> tuple[NDArray, NDArray, NDArray]:
-    return (
-        array.indptr.astype(np.int64),
-        array.indices.astype(np.int64),
-        np.asarray(array.data, np.float64),
-    )
