@@ -6,7 +6,8 @@ import importlib
 from .judge import machine, plot, save, show
 
 SUITES = ("sparse_coding", "local_coding", "bag_of_words", "pursuit", "structured", "scale",
-          "dictionary_learning", "kernel_learning")  # fmt: skip
+          "dictionary_learning", "kernel_learning", "supervised", "images", "region_covariance",
+          "aggregation")  # fmt: skip
 
 
 def main():

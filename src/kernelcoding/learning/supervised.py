@@ -99,7 +99,7 @@ random_state
     >>> from sklearn.datasets import load_digits
     >>> from kernelcoding import KernelSparseCoder, SupervisedKernelCoding
     >>> X, y = load_digits(return_X_y=True)
-    >>> model = SupervisedKernelCoding(KernelSparseCoder(alpha=0.05), n_atoms=50, max_iter=5)
+    >>> model = SupervisedKernelCoding(KernelSparseCoder(alpha=0.01), n_atoms=100, max_iter=5)
     >>> model.fit(X[:500], y[:500]).score(X[500:], y[500:]) > 0.9
     True
     """
