@@ -145,8 +145,12 @@ def solve_rows(
             )
             excess(full, lines, tol, scale, nonnegative, inside, strength)
             if sum_to_one:
+                lowest = np.inf
                 for j in range(n_atoms):
-                    strength[j] = full[j] - 0.5 * gram[j, j] + 1e300  # someone must enter
+                    strength[j] = full[j] - 0.5 * gram[j, j]
+                    lowest = min(lowest, strength[j])
+                for j in range(n_atoms):
+                    strength[j] += 1.0 - lowest  # someone must enter
             size = join(strength, members, inside, 0)
             positions, values = np.empty(0, np.int64), np.empty(0)
         known, count, done = 0, 0, size == 0
@@ -200,8 +204,8 @@ def solve_rows(
             excess(correlation, lines, tol, scale, nonnegative, inside, strength)
             before = size
             size = join(strength, members, inside, size)
-            converged[i] = good
             if size == before:
+                converged[i] = good
                 break
             positions, values = chosen, weights
         end = indptr[i] + count

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 from .labels import Labels
+
+CERTAIN = 20.0  # log odds of a label that all samples or none have
 
 
 class Calibration:
@@ -25,7 +27,7 @@ class Calibration:
     def __init__(self, labels: Labels, scores: NDArray):
         self.labels = labels
         self.temperature = 1.0
-        self.sigmoids: list[LogisticRegression | float] = []
+        self.sigmoids: list[tuple[float, float]] = []  # slope and intercept, class by class
         if labels.multilabel:
             self.sigmoids = [
                 _sigmoid(scores[:, j], labels.members[:, j]) for j in range(scores.shape[1])
@@ -37,13 +39,8 @@ class Calibration:
         """Probabilities of the classes, (n, S)."""
         if not self.labels.multilabel:
             return softmax(self.temperature * scores, axis=1)
-        columns = [
-            np.full(len(scores), known)
-            if isinstance(known, float)
-            else known.predict_proba(column[:, None])[:, 1]
-            for known, column in zip(self.sigmoids, scores.T, strict=True)
-        ]
-        return np.column_stack(columns)
+        slopes, intercepts = np.array(self.sigmoids).T
+        return expit(scores * slopes + intercepts)
 
 
 def _temperature(scores: NDArray, members: NDArray) -> float:
@@ -58,9 +55,10 @@ def _temperature(scores: NDArray, members: NDArray) -> float:
     return float(np.exp(found.x))
 
 
-def _sigmoid(scores: NDArray, members: NDArray) -> LogisticRegression | float:
+def _sigmoid(scores: NDArray, members: NDArray) -> tuple[float, float]:
     """Platt's sigmoid; a constant where all samples agree."""
     if members.all() or not members.any():
-        return float(members[0])
+        return 0.0, CERTAIN if members[0] else -CERTAIN
     scale = float(np.std(scores)) or 1.0
-    return LogisticRegression(C=1e3 / scale**2).fit(scores[:, None], members)
+    model = LogisticRegression(C=1e3).fit(scores[:, None] / scale, members)
+    return float(model.coef_[0, 0]) / scale, float(model.intercept_[0])

@@ -52,6 +52,11 @@ class Labels:
                 "y must be one label a sample or a multi-label indicator matrix of zeros and "
                 f"ones, got {type_of_target(y)} of shape {y.shape}."
             )
+        if not np.isin(y, (0, 1)).all():
+            raise ValueError(
+                "A multi-label indicator matrix must have zeros and ones only, got values "
+                f"{np.unique(y)[:4].tolist()}."
+            )
         return cls(np.arange(y.shape[1]), y.astype(bool), True)
 
     @property

@@ -186,7 +186,7 @@ class AtomLearner:
     def _refresh(self) -> None:
         coded = self.coded
         assert coded is not None
-        if coded.codes is not None:
+        if coded.codes is not None and self.frame.keeps_samples:
             self._merge_twins(coded)
         atoms, replaced = refresh.replace_atoms(
             self.frame, self.vectors, refresh.unused(coded.usage), coded.errors, self.bounded

@@ -28,12 +28,12 @@ def fit(
     strength: float,
     intercept: bool,
     start: tuple[NDArray, NDArray] | None = None,
+    exact: bool = True,
 ) -> tuple[NDArray, NDArray]:
     """Weights (N, S) and intercepts (S,) for targets of one and minus one, (n, S).
 
-    Given a start, a few steps that lower the objective and no more.
+    Where it need not be exact, a few steps that lower the objective.
     """
-    exact = start is None
     weights, bias = _together(codes, signs, importance, strength, intercept, start)
     for s in range(signs.shape[1] if exact else 0):
         weights[:, s], bias[s] = _one_against_rest(
@@ -49,7 +49,8 @@ def _together(codes, signs, importance, strength, intercept, start) -> tuple[NDA
     regression on these goals lowers it.
     """
     second, _, mean, _ = ridge.moments(codes, signs, importance, intercept)
-    second[np.diag_indices_from(second)] += strength
+    least = 1e-13 * float(np.trace(second))  # a factor must exist
+    second[np.diag_indices_from(second)] += max(strength, least)
     factor = linalg.cho_factor(second, check_finite=False)
     goals = signs
     if start is not None:

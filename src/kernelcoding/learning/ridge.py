@@ -14,6 +14,7 @@ from scipy import linalg, sparse
 from ..problem import Codes
 from .coding import squared
 from .frames import dense
+from .updates import times_inverse
 
 # Strengths that are tried, relative to the mean curvature, and samples they are judged on.
 STRENGTHS = np.logspace(-7, 1, 17)
@@ -47,11 +48,11 @@ def fit(
 
 
 def solve_definite(matrix: NDArray, right: NDArray) -> NDArray:
-    """Solve with a positive semi-definite matrix; the solution of least norm where singular."""
-    try:
-        return linalg.solve(matrix, right, assume_a="pos", check_finite=False)
-    except (linalg.LinAlgError, linalg.LinAlgWarning):
-        return np.linalg.lstsq(matrix, right, rcond=None)[0]
+    """Solve with a positive semi-definite matrix; a solution of least norm where singular."""
+    used = np.diag(matrix) > 0.0
+    solved = np.zeros_like(right)
+    solved[used] = times_inverse(right[used].T, matrix[np.ix_(used, used)]).T
+    return solved
 
 
 def best_strength(

@@ -118,11 +118,11 @@ class Rule:
         """The price of the classifier (rho) that predicts best on samples left out."""
         raise NotImplementedError
 
-    def fit(self, lesson: Lesson, rho: float, before: Any = None) -> Any:
+    def fit(self, lesson: Lesson, rho: float, before: Any = None, exact: bool = True) -> Any:
         """The classifier that minimises loss and price; given one, at least a better one."""
         raise NotImplementedError
 
-    def left_out(self, lesson: Lesson, rho: float, classifier: Any) -> NDArray:
+    def left_out(self, lesson: Lesson, rho: float) -> NDArray:
         """Scores of samples by classifiers that were fitted without them, (M, S)."""
         n = len(lesson.targets)
         folds = lesson.rng.permutation(n) % min(FOLDS, n)
@@ -130,7 +130,7 @@ class Rule:
         nobody = np.zeros((lesson.frame.dimension, 0))
         for fold in range(folds.max() + 1):
             importance = np.where(folds == fold, NOTHING, lesson.importance)
-            other = self.fit(replace(lesson, importance=importance), rho, classifier)
+            other = self.fit(replace(lesson, importance=importance), rho, exact=False)
             for block in lesson.frame.blocks(nobody):
                 out = np.flatnonzero(folds[block.rows] == fold)
                 codes = lesson.codes[block.rows][out]
@@ -148,7 +148,7 @@ class LinearRule(Rule):
         )
         return strength * lesson.per_sample
 
-    def fit(self, lesson, rho, before=None):
+    def fit(self, lesson, rho, before=None, exact=True):
         """One linear system."""
         weights, bias = ridge.fit(
             lesson.codes, lesson.targets, lesson.importance, rho / lesson.per_sample,
@@ -156,7 +156,7 @@ class LinearRule(Rule):
         )  # fmt: skip
         return LinearClassifier(weights, bias, 0.5 * rho * float(np.sum(weights**2)))
 
-    def left_out(self, lesson, rho, classifier):
+    def left_out(self, lesson, rho):
         """In closed form."""
         return ridge.left_out(
             lesson.codes, lesson.targets, lesson.importance, rho / lesson.per_sample,
@@ -182,12 +182,12 @@ class MarginRule(LinearRule):
         """
         return targets * np.maximum(targets * scores, 1.0)
 
-    def fit(self, lesson, rho, before=None):
-        """Newton's method; from the classifier before, a few cheap steps for all classes."""
+    def fit(self, lesson, rho, before=None, exact=True):
+        """Newton's method; a few cheap steps from the classifier before, or if these will do."""
         start = None if before is None else (before.weights, before.bias)
         weights, bias = margin.fit(
             dense(lesson.codes), lesson.targets, lesson.importance, rho / lesson.per_sample,
-            lesson.intercept, start,
+            lesson.intercept, start, exact and before is None,
         )  # fmt: skip
         return LinearClassifier(weights, bias, 0.5 * rho * float(np.sum(weights**2)))
 
@@ -202,10 +202,11 @@ class BilinearRule(Rule):
     def choose(self, lesson):
         """By leaving out each sample in turn, in closed form."""
         n, n_classes = lesson.targets.shape
-        kernel, lesson = _sampled_product(lesson)
+        kernel, lesson = _weighted_product(lesson)
         values, vectors = linalg.eigh(kernel, driver="evd", check_finite=False)
         values = np.maximum(values, 0.0)
-        right, ones = vectors.T @ lesson.targets, vectors.sum(axis=0)
+        root = np.sqrt(lesson.importance)
+        right, ones = vectors.T @ (root[:, None] * lesson.targets), vectors.T @ root
         unit, errors = float(values.mean()) or 1.0, []
         for strength in ridge.STRENGTHS * unit:
             filtered = 1.0 / (values + strength)
@@ -213,14 +214,15 @@ class BilinearRule(Rule):
             solved = vectors @ (filtered[:, None] * right)
             if lesson.intercept:
                 column = vectors @ (filtered * ones)
-                inverse = inverse - column**2 / column.sum()
-                solved = solved - np.outer(column, solved.sum(axis=0) / column.sum())
-            left_out = solved / np.maximum(inverse, 1e-300)[:, None]
-            errors.append(float(lesson.importance @ (left_out**2).sum(axis=1)))
+                total = float(root @ column)
+                inverse = inverse - column**2 / total
+                solved = solved - np.outer(column, root @ solved / total)
+            missed = solved / np.maximum(inverse, 1e-300)[:, None]
+            errors.append(float(np.sum(missed**2)))
         best = float(ridge.STRENGTHS[int(np.argmin(errors))] * unit)
         return best * n_classes * lesson.eta / n
 
-    def fit(self, lesson, rho, before=None):
+    def fit(self, lesson, rho, before=None, exact=True):
         """One system in as many unknowns as there are centres, for all classes."""
         n_classes = lesson.targets.shape[1]
         strength = rho / (n_classes * lesson.per_sample)
@@ -237,10 +239,10 @@ class BilinearRule(Rule):
         price = rate * squared_norm(coefficients, agreements, kernel)
         return BilinearClassifier(coefficients, centres, bias, kernel, rate, price)
 
-    def left_out(self, lesson, rho, classifier):
+    def left_out(self, lesson, rho):
         """In closed form where every sample is a centre."""
         if not isinstance(lesson.frame, SampleFrame):
-            return super().left_out(lesson, rho, classifier)
+            return super().left_out(lesson, rho)
         strength = rho / (lesson.targets.shape[1] * lesson.per_sample)
         matrix = agreement(lesson.codes, lesson.codes) * lesson.frame.kernel_matrix
         matrix[np.diag_indices_from(matrix)] += strength / lesson.importance
@@ -292,14 +294,18 @@ def _few_centres(
     return coefficients, (mean - total @ coefficients) / count
 
 
-def _sampled_product(lesson: Lesson) -> tuple[NDArray, Lesson]:
-    """The product kernel of all samples, or of some where they are many."""
+def _weighted_product(lesson: Lesson) -> tuple[NDArray, Lesson]:
+    """The product kernel of all samples, or of some where they are many.
+
+    Rows and columns carry the roots of importances: regression is then one of equal samples.
+    """
     n = len(lesson.targets)
     rows = np.arange(n)
     if n > ridge.JUDGED:
         rows = np.sort(lesson.rng.choice(n, ridge.JUDGED, replace=False))
     codes = lesson.codes[rows]
-    kernel = agreement(codes, codes) * lesson.frame.kernel_of(rows)
+    root = np.sqrt(lesson.importance[rows])
+    kernel = agreement(codes, codes) * lesson.frame.kernel_of(rows) * np.outer(root, root)
     return kernel, replace(
         lesson, codes=codes, targets=lesson.targets[rows], importance=lesson.importance[rows]
     )

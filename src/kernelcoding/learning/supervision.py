@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..coders.local import KernelLLC
+from ..constraints import OneAtom
 from ..gram import GramFacts
 from ..problem import Codes, CodingProblem, KnownDictionary
 from ..solvers import low_rank
@@ -138,7 +139,8 @@ def _code_bilinear(
         labelled.similarity, classifier.coefficients, classifier.centres, goals, labelled.etas
     )
     formulation = coder.formulation()
-    if isinstance(coder, KernelLLC) or formulation.kind != "sparse":
+    greedy = isinstance(formulation.constraint, OneAtom)
+    if isinstance(coder, KernelLLC) or formulation.kind != "sparse" or greedy:
         return _one_by_one(coder, problem, scores, options)
     codes, _, _ = low_rank.solve(
         problem,
