@@ -43,7 +43,7 @@ def save(model: Any, path: str | os.PathLike) -> None:
     tree = writer.describe(model, "model")
     text = json.dumps({"format": FORMAT, "version": __version__, "model": tree})
     path = Path(path)
-    arrays = {**writer.arrays, "description": np.array(text)}
+    arrays: dict[str, Any] = {**writer.arrays, "description": np.array(text)}
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -129,13 +129,13 @@ class _Writer:
             return {"dict": pairs}
         if isinstance(value, slice):
             return {"slice": [value.start, value.stop, value.step]}
-        kind = type(value)
-        if not _is_ours(kind.__module__) or isinstance(value, type):
+        cls = type(value)
+        if not _is_ours(cls.__module__) or isinstance(value, type):
             raise ValueError(
                 f"{where} is {value!r}, which a model file cannot hold. Models with functions, "
                 "random generators or objects of other packages can only be pickled."
             )
-        name_of = f"{kind.__module__}:{kind.__qualname__}"
+        name_of = f"{cls.__module__}:{cls.__qualname__}"
         if isinstance(value, tuple):
             return {"record": [self.describe(item, where) for item in value], "of": name_of}
         state = {
@@ -225,7 +225,7 @@ def _is_ours(module: str) -> bool:
     return module == PACKAGE or module.startswith(PACKAGE + ".")
 
 
-def _class_of(name: str) -> type:
+def _class_of(name: str) -> Any:
     """A class of this package by name; anything else is refused."""
     module, _, qualname = name.partition(":")
     try:

@@ -1,33 +1,24 @@
-"""The command line: parse and delegate."""
+"""The demo: every coder on data that needs no download."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
-try:
-    import typer
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-    from rich.table import Table
-except ModuleNotFoundError as missing:  # pragma: no cover - depends on the installation
-    sys.exit(f"The command line needs {missing.name}: pip install 'kernelcoding[cli]'")
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
-from .experiments import digits
-from .experiments.records import Record
-from .report.page import write_page
+from ..experiments import digits
+from ..experiments.records import Record
+from ..report.page import write_page
+from .errors import friendly
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
 COLUMNS = ("method", "kernel", "accuracy", "atoms", "error", "gap", "seconds")
 
 
-@app.callback()
-def root() -> None:
-    """Sparse, local and supervised coding in kernel space."""
-
-
-@app.command()
+@friendly
 def demo(
     out: Annotated[Path, typer.Option(help="Where the report is written.")] = Path("report.html"),
     n_jobs: Annotated[int, typer.Option(help="Threads; -1 is all cores.")] = -1,
@@ -75,8 +66,3 @@ def _table(records: list[Record]) -> Table:
     for record in records:
         table.add_row(*_cells(record))
     return table
-
-
-def main() -> None:
-    """Entry point of the ``kernelcoding`` command."""
-    app()

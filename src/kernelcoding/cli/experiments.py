@@ -1,0 +1,75 @@
+"""The paper's experiments, their report, and the data they need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from .errors import friendly
+
+console = Console(soft_wrap=True)
+
+
+@friendly
+def reproduce(
+    experiment: Annotated[str, typer.Argument(help="yaleb, virus, fmd, mit-indoor, voc2007")],
+    data_home: Annotated[Path | None, typer.Option(help="Where the data sets are.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the records.")] = Path("runs"),
+    quick: Annotated[bool, typer.Option("--quick", help="A small version, in minutes.")] = False,
+    n_jobs: Annotated[int, typer.Option(help="Processes over splits; -1 is all cores.")] = 1,
+) -> None:
+    """Run one of the paper's experiments; a killed run goes on where it stopped.
+
+    [dim]kernelcoding reproduce yaleb --data-home DIR --out runs/[/]
+    """
+    from ..experiments import run
+
+    written = run(experiment, data_home=data_home, out=out, quick=quick, n_jobs=n_jobs)
+    console.print(f"Records: {written}", markup=False)
+
+
+@friendly
+def report(
+    runs: Annotated[Path, typer.Argument(help="Folder or file of records.")],
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+) -> None:
+    """Write records as one page, without outside files.
+
+    [dim]kernelcoding report runs/ --out report.html[/]
+    """
+    from ..report import write_report
+
+    console.print(f"Report: {write_report(runs, out)}", markup=False)
+
+
+@friendly
+def datasets(
+    data_home: Annotated[Path | None, typer.Option(help="Where to look.")] = None,
+    how: Annotated[str | None, typer.Option(help="How to get this set.")] = None,
+) -> None:
+    """Say which data sets are there, which are missing, and how to get them.
+
+    [dim]kernelcoding datasets --how fmd[/]
+    """
+    from ..datasets import describe
+
+    sets = describe(data_home)
+    if how is not None:
+        chosen = [found for found in sets if found.name == how]
+        if not chosen:
+            names = ", ".join(dict.fromkeys(found.name for found in sets))
+            raise ValueError(f"No data set {how!r}; there are {names}.")
+        console.print(chosen[0].how_to_get, markup=False)
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("set", "form", "there", "where, or how to get it"):
+        table.add_column(column)
+    for found in sets:
+        missing = "downloads itself" if found.can_download else f"datasets --how {found.name}"
+        where = str(found.path) if found.present else found.problem or missing
+        table.add_row(found.name, found.form, "yes" if found.present else "no", where)
+    console.print(table)

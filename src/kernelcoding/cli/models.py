@@ -1,0 +1,170 @@
+"""Models of users' own data: fit, encode, predict."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from .. import persistence
+from ..classification import ResidualClassifier
+from ..coders import (
+    BaseKernelCoder,
+    KernelBagOfWords,
+    KernelLCC,
+    KernelLLC,
+    KernelMatchingPursuit,
+    KernelSparseCoder,
+)
+from ..kernels import Kernel, as_kernel
+from ..learning import KernelDictionaryLearning, SupervisedKernelCoding
+from . import tables
+from .errors import friendly
+
+
+class Coder(StrEnum):
+    """Ways to code."""
+
+    sparse = "sparse"
+    llc = "llc"
+    lcc = "lcc"
+    words = "words"
+    pursuit = "pursuit"
+
+
+class Classifier(StrEnum):
+    """What makes labels of codes."""
+
+    auto = "auto"
+    none = "none"
+    residual = "residual"
+    linear = "linear"
+    bilinear = "bilinear"
+    margin = "max-margin"
+
+
+CODERS: dict[Coder, type[BaseKernelCoder]] = {
+    Coder.sparse: KernelSparseCoder,
+    Coder.llc: KernelLLC,
+    Coder.lcc: KernelLCC,
+    Coder.words: KernelBagOfWords,
+    Coder.pursuit: KernelMatchingPursuit,
+}
+console = Console(soft_wrap=True)
+
+
+@friendly
+def fit(
+    data: Annotated[Path, typer.Argument(help="CSV, NPY, NPZ (X, y) or Parquet file.")],
+    out: Annotated[Path, typer.Option(help="Where the model is written.")] = Path("model.kc"),
+    target: Annotated[str | None, typer.Option(help="Column with labels, name or number.")] = None,
+    coder: Annotated[Coder, typer.Option(help="How samples are coded.")] = Coder.sparse,
+    kernel: Annotated[str, typer.Option(help="rbf, linear, poly, laplacian, chi2, ...")] = "rbf",
+    gamma: Annotated[str | None, typer.Option(help="Width: a number, median or scale.")] = None,
+    alpha: Annotated[float | None, typer.Option(help="Weight of the prior.")] = None,
+    atoms: Annotated[int | None, typer.Option(help="Learned atoms; default: all samples.")] = None,
+    classifier: Annotated[
+        Classifier, typer.Option(help="auto: residual, or linear with learned atoms.")
+    ] = Classifier.auto,
+    learn_kernel: Annotated[bool, typer.Option("--learn-kernel", help="Learn the width.")] = False,
+    n_jobs: Annotated[int, typer.Option(help="Threads; -1 is all cores.")] = -1,
+    seed: Annotated[int, typer.Option(help="Of all random choices.")] = 0,
+) -> None:
+    """Fit a coder, a dictionary or a classifier to a file.
+
+    [dim]kernelcoding fit data.npz --out model.kc[/]
+
+    [dim]kernelcoding fit data.csv --target label --atoms 200 --classifier bilinear[/]
+    """
+    samples = tables.read(data, target)
+    given: dict[str, Any] = {
+        "kernel": _kernel(kernel, gamma),
+        "n_jobs": n_jobs,
+        "random_state": seed,
+    }
+    if alpha is not None:
+        given["alpha"] = alpha
+    if atoms is None:
+        given["learn_kernel"] = learn_kernel
+    model = _model(_coder(coder, given), samples.y, atoms, classifier, learn_kernel, seed)
+    model.fit(samples.X) if samples.y is None else model.fit(samples.X, samples.y)
+    persistence.save(model, out)
+    console.print(f"{type(model).__name__} of {len(samples.X)} samples: {out}", markup=False)
+
+
+def _coder(coder: Coder, given: dict[str, Any]) -> BaseKernelCoder:
+    made = CODERS[coder]()
+    unknown = [name for name in given if name not in made.get_params(deep=False)]
+    if unknown:
+        raise ValueError(f"--coder {coder} has no {', '.join(unknown)}.")
+    return made.set_params(**given)
+
+
+def _kernel(name: str, gamma: str | None) -> Kernel | str:
+    if gamma is None:
+        return name
+    width = gamma if gamma in ("median", "scale") else float(gamma)
+    return as_kernel(name).set_params(gamma=width)
+
+
+def _model(coder, y, atoms, classifier: Classifier, learn_kernel: bool, seed: int) -> Any:
+    if classifier is Classifier.auto:
+        labelled = Classifier.residual if atoms is None else Classifier.linear
+        classifier = Classifier.none if y is None else labelled
+    if classifier is not Classifier.none and y is None:
+        raise ValueError("A classifier needs labels: --target, or y in an NPZ file.")
+    learning = {"n_atoms": atoms, "learn_kernel": learn_kernel, "random_state": seed}
+    if classifier is Classifier.residual:
+        return ResidualClassifier(coder if atoms is None else coder.set_params(atoms=atoms))
+    if classifier is Classifier.none:
+        return coder if atoms is None else KernelDictionaryLearning(coder, **learning)
+    if atoms is None:
+        raise ValueError(f"--classifier {classifier} learns its atoms: say how many with --atoms.")
+    return SupervisedKernelCoding(coder, classifier=str(classifier), **learning)
+
+
+@friendly
+def encode(
+    model: Annotated[Path, typer.Argument(help="File written by fit.")],
+    data: Annotated[Path, typer.Argument(help="Samples, as for fit.")],
+    out: Annotated[Path, typer.Option(help=".npz (sparse), .npy or .csv")] = Path("codes.npz"),
+    target: Annotated[str | None, typer.Option(help="Column to leave out.")] = None,
+) -> None:
+    """Code the samples of a file with a fitted model.
+
+    [dim]kernelcoding encode model.kc data.npz --out codes.npz[/]
+    """
+    fitted = persistence.load(model)
+    coder = fitted.coder_ if isinstance(fitted, ResidualClassifier) else fitted
+    codes = coder.transform(tables.read(data, target).X)
+    tables.write_codes(out, codes)
+    console.print(f"{codes.shape[0]} codes of {codes.shape[1]} atoms: {out}", markup=False)
+
+
+@friendly
+def predict(
+    model: Annotated[Path, typer.Argument(help="File written by fit, with labels.")],
+    data: Annotated[Path, typer.Argument(help="Samples, as for fit.")],
+    out: Annotated[Path, typer.Option(help=".csv, .npy or .npz (with scores)")] = Path(
+        "labels.csv"
+    ),
+    target: Annotated[str | None, typer.Option(help="Known labels, to compare with.")] = None,
+) -> None:
+    """Predict labels for the samples of a file.
+
+    [dim]kernelcoding predict model.kc new.csv --out labels.csv[/]
+    """
+    fitted = persistence.load(model)
+    if not hasattr(fitted, "predict"):
+        raise ValueError(f"{model} holds a {type(fitted).__name__}, which predicts no labels.")
+    samples = tables.read(data, target)
+    labels = fitted.predict(samples.X)
+    tables.write_labels(out, labels, fitted.decision_function(samples.X))
+    console.print(f"{len(labels)} labels: {out}", markup=False)
+    if samples.y is not None:
+        correct = np.mean(np.asarray(labels).astype(str) == np.asarray(samples.y).astype(str))
+        console.print(f"Accuracy: {100 * float(correct):.1f} %")
