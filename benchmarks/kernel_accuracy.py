@@ -1,13 +1,13 @@
 """Accuracy of learned kernels with the residual rule.
 
-``python -m benchmarks.kernel_accuracy [--quick] [--widths | --weights] [--splits 3] [digits yaleb
-virus fmd]`` prints two tables for each data set, all training samples being atoms: Gaussian widths
-that are learned, chosen on a grid or taken from a rule; and four kernels alone and combined
+``python -m benchmarks.kernel_accuracy [digits yaleb virus fmd] [--quick] [--widths | --weights]
+[--splits 3]`` prints two tables for each data set, all training samples being atoms: Gaussian
+widths that are learned, chosen on a grid or taken from a rule; and four kernels alone and combined
 (linear, Gaussian, quadratic and sigmoid; for the covariances of Virus three Gaussians of their
 logarithms and Stein's kernel). Everything is chosen on the training part: ``alpha`` of kSC and
 ``n_neighbors`` of kLLC by two random splits of it, one choice for each width rule, each kernel
-alone, and one for all combinations (with equal weights). ``alpha`` is relative to the mean of
-k(x, x).
+alone, and one for all combinations (with equal weights). ``alpha`` is relative to the mean of k(x,
+x).
 
 Virus and FMD need files of descriptors in the folder ``KERNELCODING_FEATURES``: ``virus.npz`` with
 covariances ``C`` and labels ``y``, ``fmd.npz`` with histograms ``H`` (square roots of frequencies)
@@ -283,6 +283,8 @@ def validated(way, method, value, X, y):
 def choose(ways, method, values, X, y):
     """The way and value of highest validated accuracy; among equals the middle one."""
     pairs = [(way, value) for way in ways for value in values]
+    if len(pairs) == 1:
+        return pairs[0]
     scores = np.array([validated(way, method, value, X, y) for way, value in pairs])
     best = np.flatnonzero(scores > scores.max() - 1e-9)
     return pairs[best[len(best) // 2]]
@@ -324,21 +326,20 @@ def weight_rows(case, values, common):
     yield "alignment", [way], [common]
 
 
-def measure(name, seed, kinds, quick, table):
+def measure(name, seed, kinds, arguments, table):
     """Add the results of one split to the table."""
     case = CASES[name]
     X, y, test, truth = case.load(seed)
-    for method, values in (("kSC", ALPHAS), ("kLLC", case.neighbors)):
-        values = values[1:3] if quick else values
+    grids = {"kSC": arguments.alphas, "kLLC": arguments.neighbors or case.neighbors}
+    for method in arguments.coders:
+        values = grids[method][1:3] if arguments.quick else grids[method]
         rows = list(width_rows(values)) if "widths" in kinds else []
         if "weights" in kinds:
             _, common = choose([partial(equal, case.bases)], method, values, X, y)
             rows += weight_rows(case, values, common)
         for label, ways, allowed in rows:
             begin = time.perf_counter()
-            way, value = ways[0], allowed[0]
-            if len(ways) * len(allowed) > 1:
-                way, value = choose(ways, method, allowed, X, y)
+            way, value = choose(ways, method, allowed, X, y)
             score, kernel = accuracy(way, method, value, X, y, test, truth)
             seconds = time.perf_counter() - begin
             edge = " (edge)" if len(allowed) > 1 and value in (allowed[0], allowed[-1]) else ""
@@ -364,6 +365,9 @@ def main():
     parser.add_argument("--quick", action="store_true", help="two values, one split")
     parser.add_argument("--splits", type=int, default=3, help="how many")
     parser.add_argument("--first", type=int, default=0, help="number of the first split")
+    parser.add_argument("--coders", nargs="+", default=["kSC", "kLLC"], help="kSC, kLLC")
+    parser.add_argument("--alphas", nargs="+", type=float, default=ALPHAS, help="of kSC")
+    parser.add_argument("--neighbors", nargs="+", type=int, help="of kLLC")
     parser.add_argument("--widths", action="store_true", help="the first table only")
     parser.add_argument("--weights", action="store_true", help="the second table only")
     arguments = parser.parse_args()
@@ -375,7 +379,7 @@ def main():
             count = 1 if arguments.quick else arguments.splits
             for seed in range(arguments.first, arguments.first + count):
                 try:
-                    measure(name, seed, kinds or ("widths", "weights"), arguments.quick, table)
+                    measure(name, seed, kinds or ("widths", "weights"), arguments, table)
                 except FileNotFoundError as reason:
                     print(f"{name} skipped: {reason}")
             show(table)

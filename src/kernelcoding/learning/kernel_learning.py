@@ -50,10 +50,12 @@ class KernelLearning(Component):
         How the weights of a :class:`~kernelcoding.kernels.MultipleKernel` are found: with the
         other parameters, by the ratio; or by centred alignment with the labels, which are then
         required (Cortes et al., 2012).
-    regularization : float, default=0.1
+    regularization : float, default=10.0
         Weight of the Kullback-Leibler divergence of kernel weights from equal shares, relative to
         the ratio at the start. With 0, the paper's objective, all weight ends on one kernel: for
-        fixed codes L and J are linear in the weights, and such a ratio is least at a corner.
+        fixed codes L and J are linear in the weights, and such a ratio is least at a corner. The
+        default stays near equal shares: of the strengths 0, 0.01, 0.1, 1 and 10 it was the only
+        one never worse than equal shares on four data sets.
     rounds : int, default=0
         In dictionary learning, how often the kernel is learned again for learned atoms, and these
         again for it. The ratio of learned atoms is another one than that of the first atoms.
@@ -61,6 +63,14 @@ class KernelLearning(Component):
         Accuracy of the logarithms of parameters.
     max_iter : int, default=30
         Most steps.
+
+    Notes
+    -----
+    The ratio says how well samples are combined from others, not how well classes are told apart.
+    On faces and digits the learned width was as good as the best of a grid; on histograms of
+    visual words (FMD) it was 4 (sparse codes) and 7 points (LLC) below the median heuristic. For
+    LLC the ratio falls to the lower bound of the width, where the kernel is nearly linear: there,
+    give `bounds` or choose the width by cross-validation.
     """
 
     def __init__(
@@ -70,7 +80,7 @@ class KernelLearning(Component):
         include_prior=True,
         n_folds=5,
         weights="ratio",
-        regularization=0.1,
+        regularization=10.0,
         rounds=0,
         tol=5e-3,
         max_iter=30,

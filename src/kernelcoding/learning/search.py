@@ -14,31 +14,44 @@ from .ratio import NotFinite, RatioProblem
 
 DECADES = 3.0  # how far from the start the scan looks, on either side
 SCAN = 7  # values of one parameter that it looks at
+CORNER = 0.9  # share of one of several kernels near a corner
 # Relative change of the ratio per radian at which the search ends: a single parameter is cheap to
 # find exactly, and several have directions in which nothing changes.
-FLAT_ALONE, FLAT_TOGETHER = 1e-6, 5e-3
+FLAT_ALONE, FLAT_TOGETHER = 1e-6, 2e-3
 
 
 def scan(ratio: RatioProblem, kernel: Kernel, bounds) -> NDArray:
     """A start near the best of a coarse grid: far from it the ratio may be flat."""
     low, high = bounds
     theta = kernel.theta.copy()
-    scanned = [i for i in range(len(theta)) if i not in range(*ratio.mixing.indices(len(theta)))]
-    if not scanned:
-        return theta
+    mixing = range(*ratio.mixing.indices(len(theta)))
+    scanned = [i for i in range(len(theta)) if i not in mixing]
     best = ratio.value(theta)
+    for i in mixing:  # weights have local minima, often one near each corner
+        trial = theta.copy()
+        shares = np.full(len(mixing), (1.0 - CORNER) / max(len(mixing) - 1, 1))
+        shares[i - mixing.start] = CORNER
+        trial[ratio.mixing] = np.log(shares) - ratio.units
+        trial = np.clip(trial, low, high)
+        found = _value(ratio, trial)
+        if found < best:
+            best, theta = found, trial
     for i in scanned:
         grid = theta[i] + np.linspace(-DECADES, DECADES, SCAN) * np.log(10.0)
         for value in grid[(grid >= low[i]) & (grid <= high[i]) & (grid != theta[i])]:
             trial = theta.copy()
             trial[i] = value
-            try:
-                found = ratio.value(trial)
-            except NotFinite:
-                continue
+            found = _value(ratio, trial)
             if found < best:
                 best, theta = found, trial
     return theta
+
+
+def _value(ratio: RatioProblem, theta: NDArray) -> float:
+    try:
+        return ratio.value(theta)
+    except NotFinite:
+        return np.inf
 
 
 class Box:
