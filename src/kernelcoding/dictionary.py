@@ -31,6 +31,8 @@ class Neighbours:
     indices: NDArray  # (n, m)
     cross: NDArray  # (n, m)  k(x_i, d_j) at those atoms
     self_similarity: NDArray  # (n,)
+    # (n,) sum of squared distances that ridges are relative to, where not those of these numbers
+    trace: NDArray | None = None
 
 
 class Dictionary:

@@ -120,9 +120,11 @@ class KnownDictionary(Dictionary):
         if self.problem.geometry is None:
             return super().nearest(X, n_neighbors)
         problem = self.problem.take(X)
-        indices = smallest(problem.squared_distances(), n_neighbors)
+        distances = problem.squared_distances()
+        indices = smallest(distances, n_neighbors)
         cross = np.take_along_axis(problem.cross, indices, axis=1)
-        return Neighbours(indices, cross, problem.self_similarity)
+        trace = np.take_along_axis(distances, indices, axis=1).sum(axis=1)
+        return Neighbours(indices, cross, problem.self_similarity, trace)
 
 
 def row_sums(codes: Codes, weights: NDArray | float = 1.0) -> NDArray:

@@ -59,10 +59,10 @@ def _solve_ones(factor, weights):
 
 
 @compiled
-def affine_codes(self_similarity, neighbours, cross, gram, regularization, eps, codes):
+def affine_codes(self_similarity, neighbours, cross, gram, regularization, traces, eps, codes):
     """Fill ``codes[i]``: minimise ``y'(C + reg tr(C) I) y`` subject to ``1'y = 1``.
 
-    ``eps`` belongs to the precision of the kernel values. Their rounding moves C by up to
+    ``traces`` that are not negative stand for ``tr(C)`` in the ridge. ``eps`` belongs to the precision of the kernel values. Their rounding moves C by up to
     ``noise``; below it C is unknown: when the whole trace is, the sample is its nearest atom, and
     when a pivot is, the ridge is raised to the noise, and on until the factor exists.
     """
@@ -77,7 +77,7 @@ def affine_codes(self_similarity, neighbours, cross, gram, regularization, eps, 
             codes[i] = 0.0
             codes[i, _nearest(centred)] = 1.0
             continue
-        ridge = regularization * trace
+        ridge = regularization * (trace if traces[i] < 0.0 else traces[i])
         while not _factorise(centred, ridge, noise / size, factor, weights) and ridge < np.inf:
             ridge = max(10.0 * ridge, noise)
         _solve_ones(factor, weights)

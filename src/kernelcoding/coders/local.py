@@ -124,6 +124,7 @@ class KernelLLC(BaseKernelCoder):
             self.regularization,
             n_jobs=options.n_jobs,
             sparse_output=options.sparse_output,
+            trace=near.trace,
         )
         ones = np.ones(len(X), dtype=int)
         gap = self._gap(dictionary, X, codes) if options.certify else None

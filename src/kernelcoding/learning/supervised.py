@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from ..coders.bag_of_words import KernelBagOfWords
 from ..coders.base import check_positive
+from ..coders.pursuit import KernelMatchingPursuit
 from ..constraints import AtMost
 from ..dictionary import CombinationDictionary
 from ..kernels import Kernel
@@ -92,8 +93,7 @@ random_state
     Section "Supervised Kernel Coding" of the paper, and the max-margin classifiers of its future
     work. The bilinear classifier is found by kernel ridge regression with the product kernel
     :math:`k(x, x')\,(y \cdot y')`, one system of the size of the training set for all classes,
-    or of the number of landmarks. Priors look at distances in H, not at labels; only the ridge of
-    approximate LLC is relative to a trace that includes the scores.
+    or of the number of landmarks. Priors look at distances in H, not at labels.
 
     Examples
     --------
@@ -256,8 +256,8 @@ random_state
 
     def _checked(self) -> tuple[Any, Kernel]:
         coder, kernel = super()._checked()
-        greedy = isinstance(coder.formulation().constraint, AtMost)
-        if greedy or isinstance(coder, KernelBagOfWords):
+        greedy = isinstance(getattr(coder, "constraint", None), AtMost)
+        if greedy or isinstance(coder, (KernelBagOfWords, KernelMatchingPursuit)):
             raise ValueError(
                 f"{type(coder).__name__} does not minimise an objective that a loss could be "
                 "added to. Use KernelSparseCoder, KernelLLC or KernelLCC; for greedy codes "

@@ -18,6 +18,7 @@ def solve(
     regularization: float,
     n_jobs: int | None = None,
     sparse_output: bool = False,
+    trace: NDArray | None = None,
 ) -> Codes:
     r"""Codes of approximate kernel LLC: affine least squares on given atoms.
 
@@ -41,6 +42,8 @@ def solve(
         Threads over rows.
     sparse_output : bool
         Codes as a CSR array instead of a dense one.
+    trace : (n,) array, optional
+        What the ridge is relative to, where not the trace of C.
 
     Returns
     -------
@@ -65,10 +68,11 @@ def solve(
     gram = plain(gram, dtype)
     eps, ridge = float(np.finfo(dtype).eps), float(regularization)
     weights = np.empty(neighbours.shape, dtype)
+    traces = np.full(len(neighbours), -1.0) if trace is None else plain(trace, np.float64)
 
     def code(rows: slice) -> None:
         samples = self_similarity[rows], neighbours[rows], cross[rows]
-        affine_codes(*samples, gram, ridge, eps, weights[rows])
+        affine_codes(*samples, gram, ridge, traces[rows], eps, weights[rows])
 
     map_rows(code, neighbours.shape[0], n_jobs, chunk=256)
     return scatter(weights, neighbours, gram.shape[0], sparse_output)
