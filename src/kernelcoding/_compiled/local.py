@@ -62,7 +62,9 @@ def _solve_ones(factor, weights):
 def affine_codes(self_similarity, neighbours, cross, gram, regularization, traces, eps, codes):
     """Fill ``codes[i]``: minimise ``y'(C + reg tr(C) I) y`` subject to ``1'y = 1``.
 
-    ``traces`` that are not negative stand for ``tr(C)`` in the ridge. ``eps`` belongs to the precision of the kernel values. Their rounding moves C by up to
+    ``traces`` that are not negative stand for ``tr(C)`` in the ridge.
+
+    ``eps`` belongs to the precision of the kernel values. Their rounding moves C by up to
     ``noise``; below it C is unknown: when the whole trace is, the sample is its nearest atom, and
     when a pivot is, the ridge is raised to the noise, and on until the factor exists.
     """
