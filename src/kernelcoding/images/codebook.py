@@ -1,0 +1,75 @@
+"""A codebook of visual words: learned by k-means, looked up by matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.preprocessing import normalize
+
+BLOCK = 2**21  # scores held at a time: they stay in cache between the product and the choice
+
+
+def hellinger(counts: NDArray) -> NDArray:
+    """Square root of the l1-normalised histogram: a unit vector."""
+    return np.sqrt(normalize(counts, "l1"))
+
+
+NORMALIZATIONS: dict[str, Callable[[NDArray], NDArray]] = {
+    "l1": lambda counts: normalize(counts, "l1"),
+    "l2": lambda counts: normalize(counts, "l2"),
+    "hellinger": hellinger,
+    "none": np.asarray,
+}
+
+
+def lloyd(n_words: int, random_state: Any) -> KMeans:
+    """All samples in every iteration."""
+    return KMeans(n_words, n_init=1, max_iter=30, tol=1e-3, random_state=random_state)
+
+
+def minibatch(n_words: int, random_state: Any) -> MiniBatchKMeans:
+    """Random batches of a few samples a word, until they stop improving."""
+    return MiniBatchKMeans(
+        n_words,
+        batch_size=max(4096, 2 * n_words),
+        init_size=3 * n_words,
+        n_init=1,
+        max_iter=20,
+        max_no_improvement=10,
+        reassignment_ratio=0.0,
+        compute_labels=False,
+        random_state=random_state,
+    )
+
+
+ALGORITHMS = {"lloyd": lloyd, "minibatch": minibatch}
+MANY_WORDS = 2000  # from which "auto" takes batches
+
+
+def learn_words(sample: NDArray, n_words: int, algorithm: str, random_state: Any) -> NDArray:
+    """Centres of k-means from a k-means++ start, (n_words, d) of float32."""
+    if algorithm == "auto":
+        algorithm = "lloyd" if n_words < MANY_WORDS else "minibatch"
+    clustering = ALGORITHMS[algorithm](n_words, random_state).fit(sample)
+    return np.ascontiguousarray(clustering.cluster_centers_, dtype=np.float32)
+
+
+def nearest_words(descriptors: NDArray, words: NDArray) -> NDArray:
+    """Index of the nearest word of each descriptor, (n,)."""
+    half_norms = 0.5 * np.einsum("ij,ij->i", words, words)
+    nearest = np.empty(len(descriptors), dtype=np.intp)
+    rows = max(1, BLOCK // len(words))
+    for start in range(0, len(descriptors), rows):
+        scores = descriptors[start : start + rows] @ words.T
+        scores -= half_norms
+        nearest[start : start + rows] = scores.argmax(axis=1)
+    return nearest
+
+
+def word_counts(descriptors: NDArray, words: NDArray) -> NDArray:
+    """How many descriptors have each word as their nearest, (n_words,)."""
+    return np.bincount(nearest_words(descriptors, words), minlength=len(words)).astype(np.float64)

@@ -1,0 +1,216 @@
+"""Region covariances: an image as one symmetric positive definite matrix."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .channel_set import as_channels, channel_names
+from .moments import Moments, image_moments
+
+FLOOR = 1e-4  # smallest mean variance that the ridge is a fraction of, relative to training images
+ROUNDING = 1e-7  # deviations below this fraction of the largest value are rounding, also of roots
+
+
+class RegionCovariance(TransformerMixin, BaseEstimator):
+    r"""Covariance of the channels of an image over its pixels, an SPD matrix.
+
+    With p channels :math:`f(z)` at the N pixels z of an image, their mean :math:`\mu` and
+    deviations :math:`\Delta = \mathrm{diag}(\delta)` of the channels over all training images,
+
+    .. math:: S = \frac{1}{N-1} \sum_z \Delta^{-1} (f(z) - \mu)(f(z) - \mu)^\top \Delta^{-1},
+              \qquad C = S + \varepsilon \max\big(\tfrac1p \mathrm{tr}\,S,\ 10^{-4}\,\tau\big) I
+
+    where :math:`\tau` is the mean of :math:`\tfrac1p \mathrm{tr}\,S` over the training images. The
+    ridge is relative to each image; its lower bound matters only for images without
+    structure, and makes C positive definite even for a constant one.
+
+    Parameters
+    ----------
+    channels : {"compressed", "paper"} or list, default="compressed"
+        ``"paper"``: the paper's 25, intensity, absolute first and second derivatives along x and y,
+        20 Gabor magnitudes; ``"compressed"``: the same with square roots of the 24 magnitudes. A
+        list has names ("intensity", "first", "second", "gabor", "position", "colour"), ``Channel``
+        objects such as ``Gabor(n_scales=4)``, or functions of a stack of gray images (n, H, W) that
+        return the same shape.
+    standardize : bool, default=True
+        Whether channels are divided by :math:`\delta`; else :math:`\Delta = I`. The log-Euclidean
+        kernel, unlike affine-invariant ones, depends on it.
+    ridge : float, default=1e-4
+        :math:`\varepsilon`, positive.
+    embed_mean : bool, default=False
+        Whether the mean is kept, too, by returning the matrix of size p + 1 that stands for a
+        Gaussian with mean :math:`m = \Delta^{-1}(\mu - \bar\mu)` and covariance C (Lovric et al.,
+        2000), with :math:`\bar\mu` the mean of the channels over all training pixels:
+
+        .. math:: \begin{pmatrix} C + m m^\top & m \\ m^\top & 1 \end{pmatrix}
+    on_error : {"raise", "skip"}, default="raise"
+        ``"skip"`` leaves images out that cannot be used; one warning names them, ``skipped_`` has
+        their indices, and the output has no matrix for them: see
+        :func:`kernelcoding.images.readable` for keeping labels in step.
+    n_jobs : int, default=None
+        Threads; None is one, -1 all cores.
+
+    Attributes
+    ----------
+    channel_names_ : list of p str
+        Rows of the matrices.
+    deviations_ : array of shape (p,)
+        :math:`\delta`; one for a channel that is constant over the training images, and for all
+        without ``standardize``.
+    mean_ : array of shape (p,)
+        :math:`\bar\mu`.
+    scale_ : float
+        :math:`\tau`; one if all training images are constant.
+    skipped_ : list of int
+        Indices of the images that the last ``fit`` or ``transform`` skipped.
+
+    Notes
+    -----
+    The descriptor of the paper's experiments on the Virus set. Magnitudes have long tails; their
+    square roots gave two to three points more there with sparse and local coders and an SVC alike,
+    hence the default. ``embed_mean`` gives about one more. Images may have different sizes;
+    those of one size are computed together. 8-bit images are divided by 255, 16-bit by 65535,
+    colours become luma except for channels that ask for them. An image smaller than the filters
+    is reflected repeatedly. Memory is 8 p bytes a pixel of the largest image, and as much again
+    for intermediate arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.images import RegionCovariance
+    >>> images = np.random.default_rng(0).integers(0, 256, (3, 20, 24), dtype=np.uint8)
+    >>> matrices = RegionCovariance().fit_transform(images)
+    >>> matrices.shape
+    (3, 25, 25)
+    >>> bool(np.linalg.eigvalsh(matrices).min() > 0)
+    True
+    """
+
+    def __init__(
+        self,
+        channels="compressed",
+        standardize=True,
+        ridge=1e-4,
+        embed_mean=False,
+        on_error="raise",
+        n_jobs=None,
+    ):
+        self.channels = channels
+        self.standardize = standardize
+        self.ridge = ridge
+        self.embed_mean = embed_mean
+        self.on_error = on_error
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Learn the deviations of the channels.
+
+        Parameters
+        ----------
+        X : list of paths or arrays
+            The images.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        self._learn(self._moments(X))
+        return self
+
+    def fit_transform(self, X, y=None) -> NDArray:
+        """Learn the deviations and return the covariances; images are read once.
+
+        Parameters
+        ----------
+        X : list of paths or arrays
+            The images.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        matrices : array of shape (n, p, p)
+            Symmetric positive definite, float64.
+        """
+        moments = self._moments(X)
+        self._learn(moments)
+        return self._finished(moments)
+
+    def transform(self, X) -> NDArray:
+        """Covariances of images.
+
+        Parameters
+        ----------
+        X : list of paths or arrays
+            The images.
+
+        Returns
+        -------
+        matrices : array of shape (n, p, p)
+            Symmetric positive definite, float64.
+        """
+        check_is_fitted(self)
+        return self._finished(self._moments(X))
+
+    def _moments(self, X) -> Moments:
+        if not isinstance(self.ridge, Real) or not 0 < float(self.ridge) < np.inf:
+            raise ValueError(
+                f"ridge must be a positive number, got {self.ridge!r}: without it matrices of flat "
+                "images are singular."
+            )
+        channels = as_channels(self.channels)
+        moments, self.skipped_ = image_moments(
+            X, channels, on_error=self.on_error, n_jobs=self.n_jobs
+        )
+        self.channel_names_ = channel_names(channels)
+        return moments
+
+    def _learn(self, moments: Moments) -> None:
+        spread = moments.deviations
+        # A channel that does not vary carries nothing but rounding, which must not be blown up.
+        noise = ROUNDING * max(np.abs(moments.means).max(), spread.max())
+        ones = np.ones(len(spread))
+        self.deviations_ = np.where(spread > noise, spread, 1.0) if self.standardize else ones
+        self.mean_ = moments.mean
+        all_flat = mean_variances(moments.covariances).max() <= noise**2
+        self.scale_ = 1.0 if all_flat else float(mean_variances(self._scaled(moments)).mean())
+
+    def _scaled(self, moments: Moments) -> NDArray:
+        return moments.covariances / np.multiply.outer(self.deviations_, self.deviations_)
+
+    def _finished(self, moments: Moments) -> NDArray:
+        matrices = self._scaled(moments)
+        size = np.maximum(mean_variances(matrices), FLOOR * self.scale_)
+        matrices += (self.ridge * size)[:, np.newaxis, np.newaxis] * np.eye(matrices.shape[1])
+        if not self.embed_mean:
+            return matrices
+        return gaussian_embedding((moments.means - self.mean_) / self.deviations_, matrices)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.input_tags.string = True
+        return tags
+
+
+def mean_variances(matrices: NDArray) -> NDArray:
+    """Trace over size, (n,)."""
+    return np.trace(matrices, axis1=1, axis2=2) / matrices.shape[1]
+
+
+def gaussian_embedding(means: NDArray, covariances: NDArray) -> NDArray:
+    """Gaussians as SPD matrices: (n, p) and (n, p, p) to (n, p + 1, p + 1)."""
+    n_samples, size = means.shape
+    matrices = np.ones((n_samples, size + 1, size + 1))
+    matrices[:, :size, :size] = covariances + means[:, :, np.newaxis] * means[:, np.newaxis]
+    matrices[:, :size, size] = matrices[:, size, :size] = means
+    return matrices

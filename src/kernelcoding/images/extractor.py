@@ -1,0 +1,98 @@
+"""What all extractors of local descriptors share: images in, one record an image out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from .mapping import map_images
+from .records import ImageDescriptors
+
+
+class DescriptorExtractor(TransformerMixin, BaseEstimator):
+    """A transformer that learns nothing; subclasses say how one image is described.
+
+    They have the parameters ``on_error``, ``n_jobs`` and ``verbose``.
+    """
+
+    on_error: str
+    n_jobs: int | None
+    verbose: int
+
+    @abstractmethod
+    def describer(self) -> Callable[[Any], ImageDescriptors]:
+        """Check the parameters and return the function that describes one image."""
+
+    def fit(self, X, y=None):
+        """Check the parameters; there is nothing to learn.
+
+        Parameters
+        ----------
+        X : list of images
+            Not looked at.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+            The transformer itself.
+        """
+        self.describer()
+        return self
+
+    def transform(self, X) -> list[ImageDescriptors]:
+        """Describe images.
+
+        Parameters
+        ----------
+        X : list of paths, arrays or ``Masked``
+            The images.
+
+        Returns
+        -------
+        records : list of ImageDescriptors
+            One an image, with ``.descriptors`` (n, d) of float32, ``.positions`` (n, 2),
+            ``.scales`` (n,) and the ``.shape`` of the image.
+        """
+        records, self.skipped_ = self.map(X, lambda _, record: record)
+        return records
+
+    def map(
+        self, X: Any, function: Callable[[int, ImageDescriptors], Any]
+    ) -> tuple[list[Any], list[int]]:
+        """``function(index, record)`` of every image, no more records at a time than threads.
+
+        Parameters
+        ----------
+        X : list of paths, arrays or ``Masked``
+            The images.
+        function : callable
+            Of the index of an image and its descriptors.
+
+        Returns
+        -------
+        results : list
+            In the order of the images, skipped ones left out.
+        skipped : list of int
+            Indices of the images left out.
+        """
+        describe = self.describer()
+        return map_images(
+            lambda index, source: function(index, describe(source)),
+            X,
+            on_error=self.on_error,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.no_validation = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags

@@ -1,0 +1,279 @@
+"""Images from files or arrays, checked: what came, and what is wrong with it, is said by name.
+
+A *source* is a path, or an array of shape (H, W), (H, W, 1), (H, W, 3) or (H, W, 4) whose pixels
+are unsigned integers of 8 or 16 bits, floating-point numbers or booleans. Colours are red, green,
+blue; a fourth channel (opacity) is dropped.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .extras import optional
+
+ON_ERROR = ("raise", "skip")
+CHANNELS = (1, 3, 4)
+# Rec. 601 luma: what OpenCV and the published dense SIFT pipelines call gray.
+LUMA = np.array([0.299, 0.587, 0.114])
+FULL_SCALE = {np.dtype(np.uint8): 255.0, np.dtype(np.uint16): 65535.0}
+
+
+def images_of(
+    sources: Iterable[Any], *, gray: bool, on_error: str = "raise"
+) -> Iterator[tuple[int, NDArray]]:
+    """Index and array of every image, one after the other.
+
+    Parameters
+    ----------
+    sources : list of paths or arrays
+        A stack of shape (n, H, W) or (n, H, W, 3) is a list of n images.
+    gray : bool
+        Whether to hand out `as_gray` of each image, else the array as it is.
+    on_error : {"raise", "skip"}
+        ``"skip"`` passes over images that cannot be used, and says which in one warning at the end.
+
+    Returns
+    -------
+    iterator of (index, array)
+        ``index`` counts the sources, skipped ones included.
+    """
+    read = gray_of if gray else read_image
+    attempt = attempts(lambda _, source: read(source), on_error)
+    return usable(list_of(sources), attempt)
+
+
+def usable(sources: Sequence[Any], attempt: Callable[[int, Any], Any]) -> Iterator[tuple[int, Any]]:
+    """What was made of each source that could be used; one warning about the others."""
+    failures = []
+    for index, source in enumerate(sources):
+        answer = attempt(index, source)
+        if isinstance(answer, Unusable):
+            failures.append(answer)
+        else:
+            yield index, answer
+    warn_of(failures, len(sources))
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """An image that was skipped, and why."""
+
+    index: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Masked:
+    """An image and the part of it that counts, for transformers that describe patches.
+
+    Parameters
+    ----------
+    image : path or array
+        A source as any other.
+    mask : path or array of the same height and width
+        Bright pixels (over half of full scale, or True) count.
+    """
+
+    image: Any
+    mask: Any
+
+
+def attempts(function: Callable[[int, Any], Any], on_error: str) -> Callable[[int, Any], Any]:
+    """The function of (index, source) that names the source in a ValueError, or is `Unusable`."""
+    if on_error not in ON_ERROR:
+        raise ValueError(f"on_error must be one of {ON_ERROR}, got {on_error!r}.")
+
+    def attempt(index: int, source: Any) -> Any:
+        try:
+            return function(index, source)
+        except ValueError as error:
+            reason = f"Image {name_of(index, source)}: {error}"
+            if on_error == "skip":
+                return Unusable(index, reason)
+            raise ValueError(reason) from error
+
+    return attempt
+
+
+def warn_of(failures: Sequence[Unusable], total: int) -> None:
+    """One warning that names every skipped image."""
+    if failures:
+        reasons = "\n".join(f"- {failure.reason}" for failure in failures)
+        warnings.warn(f"Skipped {len(failures)} of {total} images:\n{reasons}", stacklevel=3)
+
+
+def readable(sources: Iterable[Any], *others: Sequence[Any]) -> tuple[Any, ...]:
+    """The images that can be read, with the matching entries of other sequences (labels).
+
+    Transformers with ``on_error="skip"`` return fewer rows than they were given, which a Pipeline
+    with labels cannot use. Call this first: what is left fits, and one warning says what was
+    dropped.
+
+    Parameters
+    ----------
+    sources : list of paths or arrays
+    *others : sequences as long as `sources`
+
+    Returns
+    -------
+    tuple of lists
+        The kept sources, then the kept entries of each of the others, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.images.reading import readable
+    >>> faces = [np.zeros((8, 8), dtype=np.uint8), np.ones((8, 8))]
+    >>> images, labels = readable(faces, ["a", "b"])
+    >>> labels
+    ['a', 'b']
+    """
+    sources = list_of(sources)
+    for other in others:
+        if len(other) != len(sources):
+            raise ValueError(f"Expected {len(sources)} entries, one an image, got {len(other)}.")
+    attempt = attempts(lambda _, source: parts_of(source), "skip")
+    kept = [index for index, _ in usable(sources, attempt)]
+    return tuple([sequence[index] for index in kept] for sequence in (sources, *others))
+
+
+def list_of(sources: Iterable[Any]) -> list[Any]:
+    """The sources as a list; a single path or image is refused with a sentence."""
+    if isinstance(sources, (str, os.PathLike)):
+        raise ValueError(
+            f"Expected a list of images, got one path, {str(sources)!r}: wrap it in a list."
+        )
+    if getattr(sources, "ndim", 3) == 2:
+        raise ValueError(
+            "Expected a list of images, got one array of 2 dimensions: wrap it in a list."
+        )
+    listed = list(sources)
+    if not listed:
+        raise ValueError("Expected a list of images, got an empty one.")
+    return listed
+
+
+def name_of(index: int, source: Any) -> str:
+    """How messages call a source: its place in the list, and its path if it has one."""
+    image = source.image if isinstance(source, Masked) else source
+    return f"{index} ({image})" if isinstance(image, (str, os.PathLike)) else str(index)
+
+
+def read_image(source: Any) -> NDArray:
+    """The checked array of one path or array, shape (H, W) or (H, W, 3).
+
+    Parameters
+    ----------
+    source : path or array
+        See the top of this file.
+
+    Returns
+    -------
+    array (H, W) or (H, W, 3) of uint8, uint16 or a floating type
+        Files come turned as their EXIF orientation says.
+
+    Raises
+    ------
+    ValueError
+        The file cannot be read or is truncated (the message names it), or the array is no image:
+        wrong dimensions, channels or type, no pixels, NaN or infinite pixels.
+    """
+    if isinstance(source, Masked):
+        raise ValueError("a mask is of no use here: pass the image alone.")
+    if isinstance(source, (str, os.PathLike)):
+        return checked(read_file(Path(source)))
+    return checked(np.asarray(source))
+
+
+def read_file(path: Path) -> NDArray:
+    """Pixels of a file in any format of OpenCV, red first."""
+    cv2 = optional("cv2")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"cannot read the file {path}: {error.strerror}.") from error
+    check_complete(content, path)
+    flags = cv2.IMREAD_ANYDEPTH | cv2.IMREAD_ANYCOLOR
+    pixels = cv2.imdecode(np.frombuffer(content, np.uint8), flags) if content else None
+    if pixels is None:
+        raise ValueError(
+            f"{path} is not an image that OpenCV can read: truncated, or another format."
+        )
+    return pixels[..., ::-1] if pixels.ndim == 3 else pixels
+
+
+def check_complete(content: bytes, path: Path) -> None:
+    """Refuse a truncated file: OpenCV would fill the missing part with gray and not say so."""
+    image = optional("PIL.Image")
+    try:
+        with image.open(BytesIO(content)) as opened:
+            opened.load()
+    except image.UnidentifiedImageError:
+        return  # not a format of Pillow: OpenCV decides
+    except (OSError, SyntaxError, ValueError, EOFError, image.DecompressionBombError) as error:
+        raise ValueError(f"{path} is truncated, damaged or too large: {error}.") from error
+
+
+def checked(image: NDArray) -> NDArray:
+    """An array that is an image, without its opacity; else a ValueError that says why not."""
+    if image.ndim == 3 and image.shape[2] not in CHANNELS:
+        raise ValueError(f"expected 1, 3 or 4 channels last, got shape {image.shape}.")
+    if image.ndim not in (2, 3):
+        raise ValueError(f"expected an array of 2 or 3 dimensions, got shape {image.shape}.")
+    if image.size == 0:
+        raise ValueError(f"expected pixels, got shape {image.shape}.")
+    if image.dtype == bool:
+        image = image.astype(np.uint8) * np.uint8(255)
+    if image.dtype not in FULL_SCALE and image.dtype.kind != "f":
+        raise ValueError(
+            f"expected pixels of type uint8, uint16 or floating point, got {image.dtype}: "
+            "convert with astype."
+        )
+    if image.dtype.kind == "f" and not np.isfinite(image).all():
+        raise ValueError("pixels are NaN or infinite: fill or crop them first.")
+    if image.ndim == 3:
+        return image[..., 0] if image.shape[2] == 1 else image[..., :3]
+    return image
+
+
+def parts_of(source: Any) -> tuple[NDArray, NDArray | None]:
+    """Pixels and mask of a source, the mask as booleans of the same height and width."""
+    if not isinstance(source, Masked):
+        return read_image(source), None
+    image, mask = read_image(source.image), gray_of(source.mask) > 0.5
+    if mask.shape != image.shape[:2]:
+        raise ValueError(
+            f"expected a mask as large as the image, {image.shape[:2]}, got {mask.shape}."
+        )
+    return image, mask
+
+
+def gray_of(source: Any) -> NDArray:
+    """`as_gray` of one path or array."""
+    return as_gray(read_image(source))
+
+
+def as_gray(image: NDArray) -> NDArray:
+    """Luma as float64: 8 bits divided by 255, 16 bits by 65535, floating-point numbers as they are.
+
+    Parameters
+    ----------
+    image : array (H, W) or (H, W, 3)
+        As `read_image` returns it.
+
+    Returns
+    -------
+    array (H, W) of float64
+        In [0, 1] for integer pixels.
+    """
+    luma = image @ LUMA if image.ndim == 3 else image
+    return np.asarray(luma, dtype=np.float64) / FULL_SCALE.get(image.dtype, 1.0)

@@ -1,0 +1,249 @@
+"""Dense RootSIFT as a transformer: images in, one record of descriptors an image out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_memory
+
+from .dense_sift import (
+    SIZE,
+    grid_centers,
+    histograms,
+    mean_gradient,
+    orientation_maps,
+    root_sift,
+)
+from .extractor import DescriptorExtractor
+from .extras import optional
+from .reading import as_gray, parts_of
+from .records import ImageDescriptors
+
+CAMERA_BLUR = 0.5  # standard deviation in pixels that an image has already, as Lowe assumes
+
+
+@dataclass(frozen=True, slots=True)
+class Patches:
+    """Which patches are described, and how the image is prepared."""
+
+    step: int
+    scales: tuple[float, ...]
+    smoothing: float
+    contrast_threshold: float
+    max_side: int | None
+
+
+class DenseRootSIFT(DescriptorExtractor):
+    r"""SIFT descriptors of patches on a grid, l1-normalised and square-rooted (RootSIFT).
+
+    A patch is upright and 4 x 4 cells wide, each cell a histogram of 8 gradient directions: 128
+    numbers h, clipped as Lowe does, then
+
+    .. math:: \sqrt{h / \|h\|_1},
+
+    a unit vector whose inner products are Hellinger similarities of the histograms.
+
+    Parameters
+    ----------
+    step : int, default=4
+        Pixels from one patch to the next.
+    scales : sequence of float, default=(8, 12, 16)
+        Widths of the patches in pixels. OpenCV's SIFT describes the same patch for a keypoint of
+        ``size = width / 6``: there `size` is the diameter of the detected blob, not of the patch.
+        Widths larger than an image are left out for it.
+    max_side : int or None, default=512
+        Images with a longer side are shrunk to it first. None never shrinks.
+    smoothing : float, default=0.0
+        The image is smoothed by a Gaussian whose standard deviation is this fraction of the width
+        of a cell, blur of half a pixel from the camera included. VLFeat's dense SIFT has 1/6,
+        Lowe's detector 1/3, OpenCV 1.6 pixels whatever the width.
+    contrast_threshold : float, default=0.0025
+        Patches whose mean gradient magnitude, in units of full scale a pixel, is smaller are left
+        out: their descriptors are amplified noise. 0 keeps all but constant patches.
+    on_error : {"raise", "skip"}, default="raise"
+        ``"skip"`` leaves images out that cannot be used; one warning names them, and ``skipped_``
+        has their indices. The output then has fewer records than there were images: see
+        :func:`kernelcoding.images.readable` for keeping labels in step.
+    n_jobs : int, default=None
+        Threads over images; None is one, -1 all cores.
+    memory : str or joblib.Memory, default=None
+        Where to keep the descriptors of each image; the key are its pixels and the parameters.
+        Some megabytes an image.
+    verbose : int, default=0
+        Progress, as joblib shows it.
+
+    Attributes
+    ----------
+    skipped_ : list of int
+        Indices of the images that the last ``transform`` skipped.
+
+    Notes
+    -----
+    Images are paths or arrays, gray or colour, of 8 or 16 bits or floating point in [0, 1], all
+    sizes mixed; colours are turned to gray. ``Masked(image, mask)`` in the place of an image keeps
+    the patches whose centre is in the mask. An image may have no patch of enough contrast: its
+    record is then empty. An image smaller than the narrowest patch is an error.
+
+    The defaults were chosen on the Flickr Material Database, where small sharp patches of several
+    widths are best: OpenCV's smoothing of 1.6 pixels costs 8 points of accuracy at a width of 16.
+
+    The descriptors equal those of OpenCV (``smoothing`` aside) to the precision with which it
+    stores them, 8 bits an entry. All patches of a scale come from two products with banded
+    matrices, see :mod:`kernelcoding.images.dense_sift`.
+
+    References
+    ----------
+    Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 2004. Arandjelovic and
+    Zisserman, "Three things everyone should know to improve object retrieval", CVPR 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.images import DenseRootSIFT
+    >>> image = np.random.default_rng(0).integers(0, 256, (40, 60), dtype=np.uint8)
+    >>> record, = DenseRootSIFT(step=8, scales=[16]).fit_transform([image])
+    >>> record.descriptors.shape, record.positions[0]
+    ((24, 128), array([7., 9.]))
+    """
+
+    def __init__(
+        self,
+        step=4,
+        scales=(8, 12, 16),
+        max_side=512,
+        smoothing=0.0,
+        contrast_threshold=0.0025,
+        on_error="raise",
+        n_jobs=None,
+        memory=None,
+        verbose=0,
+    ):
+        self.step = step
+        self.scales = scales
+        self.max_side = max_side
+        self.smoothing = smoothing
+        self.contrast_threshold = contrast_threshold
+        self.on_error = on_error
+        self.n_jobs = n_jobs
+        self.memory = memory
+        self.verbose = verbose
+
+    def describer(self) -> Callable[[Any], ImageDescriptors]:
+        """Return the function that describes one path, array or ``Masked``."""
+        patches = self._patches()
+        cached = check_memory(self.memory).cache(describe)
+        return lambda source: cached(*parts_of(source), patches)
+
+    def _patches(self) -> Patches:
+        check_at_least("step", self.step, 1, whole=True)
+        if self.max_side is not None:
+            check_at_least("max_side", self.max_side, 1, whole=True)
+        check_at_least("smoothing", self.smoothing, 0)
+        check_at_least("contrast_threshold", self.contrast_threshold, 0)
+        scales = np.atleast_1d(np.asarray(self.scales, dtype=np.float64))
+        if scales.ndim != 1 or not len(scales) or not (scales >= 4).all():
+            raise ValueError(
+                f"scales must be widths of patches of at least 4 pixels, got {self.scales!r}."
+            )
+        return Patches(
+            int(self.step),
+            tuple(scales.tolist()),
+            float(self.smoothing),
+            float(self.contrast_threshold),
+            self.max_side,
+        )
+
+
+def check_at_least(name: str, value: Any, least: float, whole: bool = False) -> None:
+    """Refuse what is not a finite number of at least `least`."""
+    kind = "an integer" if whole else "a number"
+    number = isinstance(value, (int, float, np.number)) and np.isfinite(float(value))
+    if not number or value < least or (whole and value != int(value)):
+        raise ValueError(f"{name} must be {kind} of at least {least}, got {value!r}.")
+
+
+def describe(image: NDArray, mask: NDArray | None, patches: Patches) -> ImageDescriptors:
+    """Descriptors of the patches of one image."""
+    shape = image.shape[:2]
+    gray = unit_gray(image)
+    small = shrunk(gray, patches.max_side)
+    factor = np.array(shape) / small.shape
+    fitting = [width for width in patches.scales if width <= min(small.shape)]
+    if not fitting:
+        raise ValueError(
+            f"expected an image at least as large as a patch of {min(patches.scales):g} pixels, "
+            f"got {small.shape[0]} x {small.shape[1]}: choose smaller scales."
+        )
+    record = describe_scales(small, fitting, patches)
+    positions = (record.positions + 0.5) * factor - 0.5  # centres of pixels are whole numbers
+    record = replace(record, positions=positions, scales=record.scales * factor.mean(), shape=shape)
+    return record if mask is None else inside(record, mask)
+
+
+def unit_gray(image: NDArray) -> NDArray:
+    """Gray in [0, 1] as float32; floating-point images must be so already."""
+    gray = as_gray(image)
+    if gray.min() < 0 or gray.max() > 1 + 1e-6:
+        raise ValueError(
+            f"expected floating-point pixels between 0 and 1, got {gray.min():.3g} to "
+            f"{gray.max():.3g}: divide by the full scale, or pass uint8."
+        )
+    return gray.astype(np.float32)
+
+
+def shrunk(gray: NDArray, max_side: int | None) -> NDArray:
+    """The image with its longer side at most `max_side`, pixels averaged."""
+    if max_side is None or max(gray.shape) <= max_side:
+        return gray
+    cv2 = optional("cv2")
+    scale = max_side / max(gray.shape)
+    height, width = (max(1, round(side * scale)) for side in gray.shape)
+    return cv2.resize(gray, (width, height), interpolation=cv2.INTER_AREA)
+
+
+def describe_scales(gray: NDArray, widths: Sequence[float], patches: Patches) -> ImageDescriptors:
+    """Descriptors of the patches of several widths that have contrast."""
+    grids = [[grid_centers(side, width, patches.step) for side in gray.shape] for width in widths]
+    counts = [len(rows) * len(columns) for rows, columns in grids]
+    stops = np.cumsum(counts)
+    raw = np.empty((stops[-1], SIZE), dtype=np.float32)
+    contrast = np.empty(stops[-1])
+    deviation, maps = None, np.empty(0)
+    for width, (rows, columns), count, stop in zip(widths, grids, counts, stops, strict=True):
+        wanted = blur(patches.smoothing * width / 4)
+        if wanted != deviation:  # widths often share their maps
+            deviation, maps = wanted, orientation_maps(smoothed(gray, wanted))
+        part = slice(stop - count, stop)
+        histograms(maps, rows, columns, width, out=raw[part])
+        contrast[part] = mean_gradient(raw[part], width)
+    kept = np.flatnonzero((contrast >= patches.contrast_threshold) & (contrast > 0))
+    raw = raw if len(kept) == len(raw) else raw[kept]
+    positions = np.concatenate(
+        [np.stack(np.meshgrid(*grid, indexing="ij"), axis=-1).reshape(-1, 2) for grid in grids]
+    )
+    scales = np.repeat(np.array(widths), counts)
+    return ImageDescriptors(root_sift(raw), positions[kept], scales[kept], gray.shape)
+
+
+def blur(deviation: float) -> float:
+    """What is missing to a standard deviation, of which the camera has done a part."""
+    missing = deviation**2 - CAMERA_BLUR**2
+    return float(np.sqrt(missing)) if missing > 0.01 else 0.0  # a tenth of a pixel is nothing
+
+
+def smoothed(gray: NDArray, deviation: float) -> NDArray:
+    """Gaussian smoothing."""
+    return optional("cv2").GaussianBlur(gray, (0, 0), deviation) if deviation else gray
+
+
+def inside(record: ImageDescriptors, mask: NDArray) -> ImageDescriptors:
+    """The patches whose centre is in the mask."""
+    rows, columns = np.clip(record.positions.round().astype(int), 0, np.array(mask.shape) - 1).T
+    kept = mask[rows, columns]
+    return ImageDescriptors(
+        record.descriptors[kept], record.positions[kept], record.scales[kept], record.shape
+    )
