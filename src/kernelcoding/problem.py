@@ -37,6 +37,8 @@ class CodingProblem:
     @classmethod
     def of(cls, dictionary: Dictionary, X: NDArray) -> CodingProblem:
         """The problem of coding the samples X with a dictionary."""
+        if isinstance(dictionary, KnownDictionary):
+            return dictionary.problem.take(X)
         self_similarity, cross = dictionary.similarities(X)
         return cls(self_similarity, cross, dictionary.gram, dictionary.facts)
 

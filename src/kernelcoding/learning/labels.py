@@ -26,15 +26,14 @@ class Labels:
         """Check labels: one a sample, or an indicator matrix; ValueError says what is wrong."""
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None.")
-        if sparse.issparse(y):
-            y = y.toarray()
+        if isinstance(y, (list, tuple)):  # as an array, a missing name would be the name "nan"
+            _refuse_missing(y)
+        y = y.toarray() if sparse.issparse(y) else np.asarray(y)
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
             return cls._indicators(check_array(y, input_name="y"))
         y = column_or_1d(y, warn=True)
         if y.dtype.kind in "OU":
-            missing = np.array([value is None or value != value for value in y.tolist()])
-            if missing.any():
-                raise ValueError(f"y has missing labels (NaN or None) in {missing.sum()} places.")
+            _refuse_missing(y.tolist())
         else:
             assert_all_finite(y, input_name="y")
         check_classification_targets(y)
@@ -96,3 +95,12 @@ class Labels:
         if self.multilabel:
             return (scores > 0.0).astype(int)
         return self.classes[scores.argmax(axis=1)]
+
+
+def _refuse_missing(labels: Any) -> None:
+    # Only NaN differs from itself.
+    missing = sum(
+        label is None or (isinstance(label, float) and label != label) for label in labels
+    )
+    if missing:
+        raise ValueError(f"y has missing labels (NaN or None) in {missing} places.")

@@ -106,6 +106,7 @@ def _ridge_of(codes, signs, importance, strength, intercept) -> tuple[NDArray, f
         weights, biases = ridge.fit(codes, signs[:, None], importance, strength, intercept)
         return weights[:, 0], float(biases[0])
     matrix = codes @ codes.T
+    strength = max(strength, 1e-14 * float(np.trace(matrix)))  # or no factor would exist
     matrix[np.diag_indices_from(matrix)] += strength / importance
     factor = linalg.cho_factor(matrix, check_finite=False)
     solved = linalg.cho_solve(factor, signs, check_finite=False)

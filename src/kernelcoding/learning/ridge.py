@@ -48,7 +48,7 @@ def fit(
 
 
 def solve_definite(matrix: NDArray, right: NDArray) -> NDArray:
-    """Solve with a positive semi-definite matrix; a solution of least norm where singular."""
+    """A solution of a system with a positive semi-definite matrix."""
     used = np.diag(matrix) > 0.0
     solved = np.zeros_like(right)
     solved[used] = times_inverse(right[used].T, matrix[np.ix_(used, used)]).T

@@ -259,6 +259,8 @@ class BilinearRule(Rule):
 def _dual(kernel: NDArray, lesson: Lesson, strength: float) -> tuple[NDArray, NDArray]:
     """Kernel ridge regression with an unpenalised intercept."""
     matrix = kernel.copy()
+    # Below rounding errors a price is none: the factor would not exist.
+    strength = max(strength, 1e-14 * float(np.trace(matrix)))
     matrix[np.diag_indices_from(matrix)] += strength / lesson.importance
     factor = linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
     solved = linalg.cho_solve(factor, lesson.targets, check_finite=False)

@@ -201,7 +201,8 @@ random_state
             With two classes, the score of the second minus that of the first. For indicator
             matrices, larger means more likely; positive scores are predicted.
         """
-        return self._labels.decision(self._scores(X))
+        scores = self._scores(X)
+        return self._labels.decision(scores)
 
     def predict(self, X) -> NDArray:
         """The class of highest score, or an indicator matrix of the positive ones.
@@ -215,7 +216,8 @@ random_state
         -------
         labels : array of shape (n,) or (n, n_classes)
         """
-        return self._labels.predict(self._scores(X))
+        scores = self._scores(X)
+        return self._labels.predict(scores)
 
     def predict_proba(self, X) -> NDArray:
         """Probabilities of the classes.
@@ -311,5 +313,5 @@ random_state
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_label = self.class_weight is None
         return tags
