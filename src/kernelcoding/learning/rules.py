@@ -244,9 +244,8 @@ class BilinearRule(Rule):
         if not isinstance(lesson.frame, SampleFrame):
             return super().left_out(lesson, rho)
         strength = rho / (lesson.targets.shape[1] * lesson.per_sample)
-        matrix = agreement(lesson.codes, lesson.codes) * lesson.frame.kernel_matrix
-        matrix[np.diag_indices_from(matrix)] += strength / lesson.importance
-        inverse = np.linalg.inv(matrix)
+        kernel = agreement(lesson.codes, lesson.codes) * lesson.frame.kernel_matrix
+        inverse = np.linalg.inv(_priced(kernel, lesson, strength))
         solved = inverse @ lesson.targets
         diagonal = np.diag(inverse)
         if lesson.intercept:
@@ -256,13 +255,19 @@ class BilinearRule(Rule):
         return lesson.targets - solved / diagonal[:, None]
 
 
-def _dual(kernel: NDArray, lesson: Lesson, strength: float) -> tuple[NDArray, NDArray]:
-    """Kernel ridge regression with an unpenalised intercept."""
+def _priced(kernel: NDArray, lesson: Lesson, strength: float) -> NDArray:
+    """The matrix of kernel ridge regression; below rounding errors a price is none."""
     matrix = kernel.copy()
-    # Below rounding errors a price is none: the factor would not exist.
     strength = max(strength, 1e-14 * float(np.trace(matrix)))
     matrix[np.diag_indices_from(matrix)] += strength / lesson.importance
-    factor = linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
+    return matrix
+
+
+def _dual(kernel: NDArray, lesson: Lesson, strength: float) -> tuple[NDArray, NDArray]:
+    """Kernel ridge regression with an unpenalised intercept."""
+    factor = linalg.cho_factor(
+        _priced(kernel, lesson, strength), overwrite_a=True, check_finite=False
+    )
     solved = linalg.cho_solve(factor, lesson.targets, check_finite=False)
     if not lesson.intercept:
         return solved, np.zeros(solved.shape[1])
