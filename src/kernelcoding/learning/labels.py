@@ -84,6 +84,20 @@ class Labels:
         importance = weights[numbers]
         return importance / importance.mean()
 
+    def skill(self, scores: NDArray) -> float:
+        """How much better than chance scores are, between 0 and 1.
+
+        The share of errors that always naming the largest class would make and these scores do
+        not; for several labels a sample the root of the explained variance.
+        """
+        if self.multilabel:
+            spread = np.sum((self.targets(True) - self.targets(True).mean(axis=0)) ** 2)
+            missed = np.sum((self.targets(True) - scores) ** 2)
+            return float(np.sqrt(max(1.0 - missed / max(spread, 1e-300), 0.0)))
+        correct = float(np.mean(scores.argmax(axis=1) == self.numbers))
+        chance = float(self.members.mean(axis=0).max())
+        return max(correct - chance, 0.0) / (1.0 - chance)
+
     def decision(self, scores: NDArray) -> NDArray:
         """Scores as scikit-learn wants them: one number a sample for two classes."""
         if scores.shape[1] == 2 and not self.multilabel:

@@ -57,7 +57,9 @@ class SupervisedKernelCoding(ClassifierMixin, BaseDictionaryLearning):
         What is learned with the dictionary.
     eta : float or "auto", default="auto"
         Weight of the loss. ``"auto"`` is a tenth of the mean k(x, x) over the mean squared norm
-        of targets, so that it does not depend on the kernel's scale.
+        of targets, times the fourth power of how much better than chance the labels of samples
+        left out are predicted from the first codes: labels that cannot be predicted would be
+        learned by heart. It does not depend on the kernel's scale.
     rho : float or "auto", default="auto"
         Price of the classifier. ``"auto"`` takes what predicts best when each training sample is
         left out in turn (a closed form), once for the first codes and once for the last.
@@ -174,7 +176,7 @@ random_state
         self.classes_ = self._labels.classes
         learner, outcome = self._learn(X, self._labels.numbers, coder, kernel)
         vectors, _, self.joint_classifier_ = outcome.best
-        self.rho_ = learner.rho
+        self.eta_, self.rho_ = learner.eta, learner.rho
         lesson = learner.lesson(learner.plain_codes(vectors), vectors)
         self.classifier_ = self.joint_classifier_
         rho = self.rho_
@@ -275,7 +277,6 @@ random_state
     def _learner(self, frame: Frame, vectors: NDArray, X: NDArray, chosen: NDArray) -> Any:
         rule = RULES[self.classifier]
         targets = self._labels.targets(rule.signed)
-        self.eta_ = self._resolved_eta(frame, targets)
         return SupervisedLearner(
             frame,
             vectors,
@@ -284,15 +285,17 @@ random_state
             rule,
             targets,
             self._labels.importance(self.class_weight),
-            self.eta_,
+            self._labels,
+            self._unit(frame, targets),
+            None if self.eta == "auto" else float(self.eta),
             None if self.rho == "auto" else float(self.rho),
             self.fit_intercept,
             check_random_state(self.random_state),
         )
 
-    def _resolved_eta(self, frame: Frame, targets: NDArray) -> float:
-        if self.eta != "auto":
-            return float(self.eta)
+    @staticmethod
+    def _unit(frame: Frame, targets: NDArray) -> float:
+        """A tenth of the mean k(x, x) over the mean squared norm of targets."""
         nobody = np.zeros((frame.dimension, 0))
         total = sum(float(block.self_similarity.sum()) for block in frame.blocks(nobody))
         return DEFAULT_ETA * total / float(np.sum(targets**2))

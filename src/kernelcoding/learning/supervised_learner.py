@@ -12,9 +12,13 @@ from ..solvers.choose import Options
 from .alternation import HalfStep
 from .coding import Sums, code_samples, encode
 from .frames import Frame
+from .labels import Labels
 from .learner import ROUNDING, AtomLearner
 from .rules import Lesson, Rule
 from .supervision import LabelledCoder
+
+CAUTION = 4  # power of the predictable share of labels that their loss counts with
+LEAST = 1e-4
 
 
 class SupervisedLearner(AtomLearner):
@@ -30,8 +34,12 @@ class SupervisedLearner(AtomLearner):
         The classifier.
     targets : array of shape (M, S)
     importance : array of shape (M,)
-    eta : float
-        Weight of the loss.
+    labels : Labels
+        What the targets were made of.
+    unit : float
+        Weight of a loss that matters as much as the error.
+    eta : float or None
+        Weight of the loss; None chooses it with the first codes.
     rho : float or None
         Price of the classifier; None chooses it with the first codes.
     intercept : bool
@@ -47,15 +55,18 @@ class SupervisedLearner(AtomLearner):
         rule: Rule,
         targets: NDArray,
         importance: NDArray,
-        eta: float,
+        labels: Labels,
+        unit: float,
+        eta: float | None,
         rho: float | None,
         intercept: bool,
         rng: np.random.RandomState,
     ):
         self.plain = coder
-        self.labelled = LabelledCoder(coder, rule, targets, eta * importance)
+        self.labelled = LabelledCoder(coder, rule, targets, importance)
         super().__init__(frame, vectors, self.labelled, options, "auto")
         self.rule, self.targets, self.importance = rule, targets, importance
+        self.labels, self.unit = labels, unit
         self.eta, self.rho, self.intercept, self.rng = eta, rho, intercept, rng
         self._rescaled: Any = None  # the classifier that goes with the candidate last offered
 
@@ -80,10 +91,10 @@ class SupervisedLearner(AtomLearner):
         """The best classifier of the present codes."""
         assert self.coded is not None
         before = self.labelled.classifier
-        lesson = self.lesson(self.coded.codes, self.vectors)
-        if self.rho is None:
-            self.rho = self.rule.choose(lesson)
-        found = self.rule.fit(lesson, self.rho, before)
+        if before is None:
+            self._choose()
+        assert self.rho is not None
+        found = self.rule.fit(self.lesson(self.coded.codes, self.vectors), self.rho, before)
         change = self._mean_loss(found)
         if before is not None:
             change -= self._mean_loss(before)
@@ -94,8 +105,26 @@ class SupervisedLearner(AtomLearner):
         self.coded.objective += change
         return self.coded.objective + found.price
 
+    def _choose(self) -> None:
+        """Weight of the loss and price of the classifier, by scores of samples left out.
+
+        A label that cannot be predicted is noise to a dictionary, which would learn it by heart:
+        the loss counts the less, the less of the labels is predictable.
+        """
+        assert self.coded is not None
+        given, self.eta = self.eta, self.eta or self.unit
+        lesson = self.lesson(self.coded.codes, self.vectors)
+        rho = self.rule.choose(lesson) if self.rho is None else self.rho
+        if given is None:
+            skill = self.labels.skill(self.rule.left_out(lesson, rho))
+            self.eta = self.unit * max(skill**CAUTION, LEAST)
+            rho = rho * self.eta / self.unit if self.rho is None else rho
+        self.rho = rho
+        self.labelled.etas = self.eta * self.importance
+
     def lesson(self, codes: Codes, vectors: NDArray) -> Lesson:
         """What a classifier of these codes is fitted to."""
+        assert self.eta is not None
         return Lesson(
             self.frame, codes, self.targets, self.importance, self.eta, self.intercept, self.rng,
             lambda: self._codes_of_landmarks(vectors),
