@@ -1,0 +1,187 @@
+"""A metric against the number of atoms, as in the paper's figures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..report.reading import read_runs
+from ..report.records import Result, result_of
+from ..report.statistics import grouped, summarize
+from .canvas import Display
+
+MARKERS = "os^vDP*X<>"
+
+
+class AtomsCurveDisplay(Display):
+    """One line a method: means over splits with bands of one standard deviation.
+
+    Best made by :meth:`from_records` or :meth:`from_arrays`.
+
+    Parameters
+    ----------
+    sizes : sequence of n_sizes numbers
+        Numbers of atoms.
+    values : dict of arrays of shape (n_splits, n_sizes) by method
+        The metric, in percent; NaN where there is none.
+    paper : dict of sequences of n_sizes numbers by method, default=None
+        The paper's numbers; NaN where there is none.
+    metric : str, default="accuracy"
+        What the axis says.
+
+    Attributes
+    ----------
+    lines_, bands_, paper_ : dict by method
+        What was drawn: means, bands, and hollow diamonds for the paper's numbers.
+    ax_, figure_
+        Axes and figure.
+
+    Examples
+    --------
+    >>> from kernelcoding.displays import AtomsCurveDisplay
+    >>> display = AtomsCurveDisplay.from_arrays([50, 100], {"kSC": [[40.0, 44.0], [42.0, 46.0]]})
+    >>> [float(mean) for mean in display.lines_["kSC"].get_ydata()]
+    [41.0, 45.0]
+    """
+
+    def __init__(self, sizes, values, *, paper=None, metric="accuracy"):
+        self.sizes = sizes
+        self.values = values
+        self.paper = paper
+        self.metric = metric
+
+    @classmethod
+    def from_records(cls, records, *, experiment=None, table=None, metric="accuracy", ax=None):
+        """Draw what experiments have written.
+
+        Parameters
+        ----------
+        records : path, several paths, or iterable of dict
+            A folder or files of records, or their lines as objects.
+        experiment : str, default=None
+            Which experiment is drawn; None takes all, whose tables must then have different names.
+        table : str, default=None
+            Which table is drawn; None takes the only one that has several numbers of atoms.
+        metric : str, default="accuracy"
+            What the axis says.
+        ax : matplotlib Axes, default=None
+            Where to draw.
+        """
+        groups = grouped(choose_table(results_of(records, experiment), table))
+        sizes = sorted({group.size for group in groups if group.size is not None})
+        values: dict[str, Any] = {}
+        paper: dict[str, Any] = {}
+        splits = max(len(group.results) for group in groups)
+        for group in groups:
+            column = sizes.index(group.size or 0)
+            empty = np.full((splits, len(sizes)), np.nan)
+            array = values.setdefault(group.method, empty)
+            for row, result in enumerate(group.results):
+                array[row, column] = np.nan if result.value is None else result.value
+            numbers = paper.setdefault(group.method, np.full(len(sizes), np.nan))
+            numbers[column] = np.nan if group.paper is None else group.paper
+        return cls(sizes, values, paper=paper, metric=metric).plot(ax=ax)
+
+    @classmethod
+    def from_arrays(cls, sizes, values, paper=None, *, metric="accuracy", ax=None):
+        """Draw arrays: ``values[method]`` of shape (n_splits, n_sizes)."""
+        return cls(sizes, values, paper=paper, metric=metric).plot(ax=ax)
+
+    def plot(self, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : AtomsCurveDisplay
+            This object.
+        """
+        curves = {method: self._curve(method) for method in self.values}
+        ax = self._begin(ax)
+        self.lines_, self.bands_, self.paper_ = {}, {}, {}
+        for index, (method, (sizes, means, spreads)) in enumerate(curves.items()):
+            marker = MARKERS[index % len(MARKERS)]
+            (line,) = ax.plot(sizes, means, marker=marker, label=method)
+            self.lines_[method] = line
+            colour = line.get_color()
+            self.bands_[method] = ax.fill_between(
+                sizes, means - spreads, means + spreads, color=colour, alpha=0.15, linewidth=0
+            )
+            self._draw_paper(ax, method, colour)
+        ax.set(xlabel="atoms", ylabel=f"{self.metric}, %")
+        ax.legend()
+        return self
+
+    def _curve(self, method: str):
+        """Sizes that have a value, their means and spreads."""
+        table = np.atleast_2d(np.asarray(self.values[method], dtype=np.float64))
+        if table.ndim != 2 or table.shape[1] != len(self.sizes):
+            raise ValueError(
+                f"values[{method!r}] must have shape (n_splits, {len(self.sizes)}), one column a "
+                f"size, got {table.shape}."
+            )
+        columns = [summarize(column[~np.isnan(column)].tolist()) for column in table.T]
+        points = [
+            (size, column.mean, column.spread or 0.0)
+            for size, column in zip(self.sizes, columns, strict=True)
+            if column.mean is not None
+        ]
+        return np.array(points, dtype=np.float64).reshape(-1, 3).T
+
+    def _draw_paper(self, ax, method: str, colour) -> None:
+        numbers = np.asarray((self.paper or {}).get(method, ()), dtype=np.float64)
+        if numbers.size == 0 or np.isnan(numbers).all():
+            return
+        present = ~np.isnan(numbers)
+        (self.paper_[method],) = ax.plot(
+            np.asarray(self.sizes)[present],
+            numbers[present],
+            linestyle="none",
+            marker="D",
+            markersize=9,
+            fillstyle="none",
+            color=colour,
+            label=f"{method}, paper",
+        )
+
+
+def results_of(records: Any, experiment: str | None) -> dict[tuple[str, str], list[Result]]:
+    """Results that have a size, from files or from their lines, by experiment and table."""
+    if not isinstance(records, str | os.PathLike):
+        records = list(records)
+    if isinstance(records, list) and records and isinstance(records[0], Mapping):
+        pairs = [
+            (str(line.get("experiment")), result_of(line, f"record {index}"))
+            for index, line in enumerate(records)
+            if line.get("kind") == "result"
+        ]
+    else:
+        pairs = [(e.name, result) for e in read_runs(records).experiments for result in e.results]
+    found: dict[tuple[str, str], list[Result]] = {}
+    for name, result in pairs:
+        if result.size is not None and experiment in (None, name):
+            found.setdefault((name, result.table), []).append(result)
+    return found
+
+
+def choose_table(found: dict[tuple[str, str], list[Result]], table: str | None) -> list[Result]:
+    """The results of the table asked for, or of the only one with a curve."""
+    curves = {
+        key: results
+        for key, results in found.items()
+        if len({result.size for result in results}) > 1 and table in (None, key[1])
+    }
+    if len(curves) == 1:
+        return next(iter(curves.values()))
+    have = [f"{name}: {title}" for name, title in curves] or "none"
+    raise ValueError(
+        f"Expected one table with several numbers of atoms, found {have}. "
+        "Name the experiment and the table."
+    )

@@ -1,0 +1,47 @@
+"""What displays share: axes to draw on, and a sentence where matplotlib is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Display:
+    """Holds what is drawn; after :meth:`plot` also the axes and the figure."""
+
+    ax_: Any
+    figure_: Any
+
+    def _begin(self, ax: Any) -> Any:
+        """The given axes, or new ones."""
+        try:
+            from matplotlib import pyplot
+        except ModuleNotFoundError as missing:
+            raise ImportError(
+                f"{type(self).__name__} needs matplotlib, which is not installed: "
+                "pip install 'kernelcoding[report]'"
+            ) from missing
+        if ax is None:
+            ax = pyplot.subplots()[1]
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+def as_pictures(values: Any, shape: tuple[int, ...] | None, what: str) -> NDArray:
+    """One picture a row: arrays of shape (n, height, width), perhaps with colours."""
+    pictures = np.asarray(values)
+    if shape is not None:
+        if pictures[0].size != np.prod(shape):
+            raise ValueError(
+                f"shape={tuple(shape)} holds {np.prod(shape)} numbers, but {what} have "
+                f"{pictures[0].size}. Give the height and width of the pictures."
+            )
+        pictures = pictures.reshape(len(pictures), *shape)
+    if pictures.ndim not in (3, 4):
+        raise ValueError(
+            f"Expected {what} of shape (n, height, width), got {pictures.shape}. Reshape them, or "
+            "give shape=(height, width)."
+        )
+    return pictures

@@ -1,0 +1,226 @@
+"""Charts of lines with bands, of points, and the small one in a table's row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .formats import compact
+from .statistics import Summary
+from .svg import Element, Scale, add, canvas, coordinate, padded, written
+
+COLOURS = 8  # of the style sheet: .s0 to .s7; dashes tell further lines apart
+MARKERS = (
+    "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z",
+    "M-3.2 -3.2h6.4v6.4h-6.4z",
+    "M0 -4.3l4.2 7.4h-8.4z",
+    "M0 4.3l4.2 -7.4h-8.4z",
+    "M-4 -2.6l1.4 -1.4l2.6 2.6l2.6 -2.6l1.4 1.4l-2.6 2.6l2.6 2.6l-1.4 1.4l-2.6 -2.6l-2.6 2.6"
+    "l-1.4 -1.4l2.6 -2.6z",
+    "M-4 -1.3h2.7v-2.7h2.6v2.7h2.7v2.6h-2.7v2.7h-2.6v-2.7h-2.7z",
+    "M-4.4 -1.7h8.8v3.4h-8.8z",
+)
+DIAMOND = "M0 -5l5 5l-5 5l-5 -5z"
+MOST_MARKERS = 30  # beyond, they hide the line
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line: points, perhaps a band around it and numbers of the paper."""
+
+    index: int  # colour and marker, the same in all charts of an experiment
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    paper: Sequence[tuple[float, float]] = ()
+    hollow: Sequence[bool] = ()  # markers that are drawn as outlines
+    marks: bool = True
+    scale: float = 1.0  # of the markers
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """What the axes say, and how they are spaced."""
+
+    label: str  # of the whole picture, for those who do not see it
+    x: str
+    y: str
+    x_ticks: Sequence[float] = ()
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Size of the picture and of its margins."""
+
+    width: float
+    height: float
+    left: float = 50.0
+    right: float = 12.0
+    top: float = 22.0
+    bottom: float = 40.0
+
+
+WIDE = Box(860, 400, right=124)
+NARROW = Box(340, 300, left=42)
+SMALL = Box(340, 230, left=48)
+
+
+def line_chart(series: Sequence[Series], axes: Axes, box: Box, style: str = "chart") -> str:
+    """Lines with bands, markers and hollow diamonds for the paper's numbers."""
+    x, y = scales(series, axes, box)
+    root = canvas(box.width, box.height, axes.label, style)
+    draw_axes(root, x, y, axes, box)
+    for line in series:
+        group = add(root, "g", {"class": style_of(line.index), "data-series": str(line.index)})
+        draw_line(group, line, x, y)
+    if box.right > 60:
+        draw_names(root, series, y, box)
+    return written(root)
+
+
+def style_of(index: int) -> str:
+    """Classes that give a line its colour and dashes."""
+    return f"series s{index % COLOURS}" + (" dashed" if index // COLOURS % 2 else "")
+
+
+def scales(series: Sequence[Series], axes: Axes, box: Box) -> tuple[Scale, Scale]:
+    """Scales that hold every point, band and number of the paper."""
+    across = [value for line in series for value in (*line.x, *(p[0] for p in line.paper))]
+    up = [
+        value
+        for line in series
+        for value in (*line.y, *line.low, *line.high, *(p[1] for p in line.paper))
+    ]
+    return (
+        Scale(
+            *padded(min(across), max(across), axes.log_x, 0.04),
+            box.left,
+            box.width - box.right,
+            axes.log_x,
+        ),
+        Scale(*padded(min(up), max(up), axes.log_y), box.height - box.bottom, box.top, axes.log_y),
+    )
+
+
+def draw_axes(root: Element, x: Scale, y: Scale, axes: Axes, box: Box) -> None:
+    """Horizontal grid, ticks and what the axes mean."""
+    grid = add(root, "g", {"class": "grid"})
+    words = add(root, "g", {"class": "ticks"})
+    bottom = box.height - box.bottom
+    for value in y.ticks():
+        add(grid, "line", {"x1": box.left, "x2": x.end, "y1": y(value), "y2": y(value)})
+        add(words, "text", {"x": box.left - 8, "y": y(value) + 4, "class": "y"}, compact(value))
+    last = -1e9
+    for value in axes.x_ticks or x.ticks():
+        label, place = compact(value), x(value)
+        add(grid, "line", {"x1": place, "x2": place, "y1": bottom, "y2": bottom + 4})
+        if place - last < 9 + 7 * len(label):  # no room: a mark without its number
+            continue
+        last = place
+        add(words, "text", {"x": place, "y": bottom + 17, "class": "x"}, label)
+    add(grid, "line", {"x1": box.left, "x2": x.end, "y1": bottom, "y2": bottom, "class": "base"})
+    middle = 0.5 * (box.left + x.end)
+    add(words, "text", {"x": middle, "y": box.height - 6, "class": "x name"}, axes.x)
+    add(words, "text", {"x": 2, "y": 12, "class": "name"}, axes.y)
+
+
+def draw_line(group: Element, line: Series, x: Scale, y: Scale) -> None:
+    """The band below, then the line, its markers, and the paper's numbers on top."""
+    across = [x(value) for value in line.x]
+    if line.low and len(across) > 1:
+        upper = [*zip(across, map(y, line.high), strict=True)]
+        lower = [*zip(across, map(y, line.low), strict=True)]
+        add(group, "path", {"class": "band", "d": f"{path(upper + lower[::-1])}z"})
+    points = [*zip(across, map(y, line.y), strict=True)]
+    if len(points) > 1:
+        add(group, "path", {"class": "line", "d": path(points)})
+    if line.marks and len(points) <= MOST_MARKERS:
+        hollow = line.hollow or [False] * len(points)
+        for position, is_hollow in zip(range(len(points)), hollow, strict=True):
+            words = f"{line.label}: {compact(line.x[position])}, {compact(line.y[position])}"
+            style = "mark hollow" if is_hollow else "mark"
+            draw_marker(group, style, line, points[position], words)
+    for value, number in line.paper:
+        at = f"translate({coordinate(x(value))} {coordinate(y(number))})"
+        diamond = add(group, "path", {"class": "mark hollow", "d": DIAMOND, "transform": at})
+        add(diamond, "title", {}, f"{line.label}, paper: {compact(value)}, {compact(number)}")
+
+
+def draw_marker(
+    group: Element, style: str, line: Series, place: tuple[float, float], words: str
+) -> None:
+    """One marker with a title that pointers show."""
+    at = f"translate({coordinate(place[0])} {coordinate(place[1])})"
+    at += "" if line.scale == 1 else f" scale({line.scale:g})"
+    shape = MARKERS[line.index % len(MARKERS)]
+    marker = add(group, "path", {"class": style, "d": shape, "transform": at})
+    add(marker, "title", {}, words)
+
+
+def draw_names(
+    root: Element, series: Sequence[Series], y: Scale, box: Box, gap: float = 14
+) -> None:
+    """Names at the right end of their lines, moved apart where they would collide."""
+    ends = sorted(((y(line.y[-1]), line) for line in series), key=lambda end: end[0])
+    heights: list[float] = []
+    for place, _ in ends:
+        heights.append(max(place, heights[-1] + gap) if heights else place)
+    limit = box.height - box.bottom
+    for position in reversed(range(len(heights))):
+        heights[position] = min(heights[position], limit)
+        limit = heights[position] - gap
+    for height, (_, line) in zip(heights, ends, strict=True):
+        group = add(root, "g", {"class": style_of(line.index), "data-series": str(line.index)})
+        left = box.width - box.right + 6
+        words = shortened(line.label, 17)
+        add(group, "text", {"x": left, "y": height + 4, "class": "label"}, words)
+
+
+def shortened(words: str, most: int) -> str:
+    """The first letters of a long name."""
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+def path(points: Sequence[tuple[float, float]]) -> str:
+    """Straight lines through points."""
+    return "M" + "L".join(f"{coordinate(left)} {coordinate(top)}" for left, top in points)
+
+
+def legend_mark(index: int) -> str:
+    """The piece of line that stands in a legend."""
+    root = canvas(28, 12, "", "key-mark")
+    root.attrib |= {"aria-hidden": "true"}
+    del root.attrib["role"], root.attrib["aria-label"]
+    group = add(root, "g", {"class": style_of(index)})
+    add(group, "path", {"class": "line", "d": "M1 6L27 6"})
+    add(
+        group,
+        "path",
+        {"class": "mark", "d": MARKERS[index % len(MARKERS)], "transform": "translate(14 6)"},
+    )
+    return written(root)
+
+
+def interval_chart(ours: Summary, paper: float | None, low: float, high: float) -> str:
+    """A dot with its spread and the paper's diamond, on the scale of the whole table."""
+    x = Scale(low, high, 6, 98)
+    root = canvas(104, 16, "", "interval")
+    root.attrib |= {"aria-hidden": "true"}  # the numbers stand beside it
+    del root.attrib["role"], root.attrib["aria-label"]
+    add(root, "line", {"class": "track", "x1": 2, "x2": 102, "y1": 8, "y2": 8})
+    if ours.mean is not None and ours.low is not None and ours.high is not None:
+        if ours.spread:
+            add(
+                root,
+                "line",
+                {"class": "spread", "x1": x(ours.low), "x2": x(ours.high), "y1": 8, "y2": 8},
+            )
+        add(root, "circle", {"class": "ours", "cx": x(ours.mean), "cy": 8, "r": 3.6})
+    if paper is not None:
+        at = f"translate({coordinate(x(paper))} 8)"
+        add(root, "path", {"class": "paper", "d": DIAMOND, "transform": at})
+    return written(root)

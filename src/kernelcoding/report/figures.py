@@ -1,0 +1,251 @@
+"""Figures of an experiment: curves against atoms, time and sparsity, histories of learning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .charts import (
+    MOST_MARKERS,
+    NARROW,
+    SMALL,
+    WIDE,
+    Axes,
+    Series,
+    legend_mark,
+    line_chart,
+)
+from .formats import counted, size
+from .records import Artifacts, Result
+from .statistics import Group
+
+Colours = Mapping[str, int]  # method -> index of its colour and marker
+LOGARITHMIC = 16.0  # a range with a larger ratio is spaced by logarithms
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An entry of a legend."""
+
+    index: int
+    label: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart in one or two sizes, and a sentence below it."""
+
+    title: str
+    caption: str
+    wide: str
+    narrow: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Charts that share a legend."""
+
+    keys: tuple[Key, ...]
+    main: Figure | None
+    small: tuple[Figure, ...]
+
+
+def colours_of(results: Sequence[Result]) -> dict[str, int]:
+    """One colour a method, as they first appear."""
+    return {method: i for i, method in enumerate(dict.fromkeys(r.method for r in results))}
+
+
+def table_figures(
+    title: str, groups: Sequence[Group], metric: str, colours: Colours
+) -> Figures | None:
+    """Value, time and sparsity: against atoms where there are several numbers of them."""
+    sizes = sorted({group.size for group in groups if group.size is not None})
+    is_curve = len(sizes) > 1
+    main = curve_figure(title, groups, metric, colours, sizes) if is_curve else None
+    costs = [
+        ("Time", "seconds", lambda r: r.seconds),
+        ("Sparsity", "nonzeros a code", lambda r: r.nonzeros),
+    ]
+    draw = cost_against_atoms if is_curve else value_against_cost
+    charts = [draw(title, groups, metric, colours, *cost) for cost in costs]
+    small = tuple(chart for chart in charts if chart)
+    if main is None and not small:
+        return None
+    return Figures(legend(groups, colours), main, small)
+
+
+def legend(groups: Sequence[Group], colours: Colours) -> tuple[Key, ...]:
+    """Methods, best first."""
+    best: dict[str, float] = {}
+    for group in groups:
+        if group.value.mean is not None:
+            best[group.method] = group.value.mean  # of the largest dictionary: groups are in order
+    order = sorted(best, key=lambda method: -best[method])
+    return tuple(Key(colours[m], m, legend_mark(colours[m])) for m in order)
+
+
+def by_method(groups: Sequence[Group]) -> dict[str, list[Group]]:
+    """Groups of each method, by number of atoms."""
+    found: dict[str, list[Group]] = {}
+    for group in groups:
+        found.setdefault(group.method, []).append(group)
+    return found
+
+
+def curve_figure(
+    title: str, groups: Sequence[Group], metric: str, colours: Colours, sizes: Sequence[float]
+) -> Figure | None:
+    """Value against atoms with bands of one spread, as the paper's figures."""
+    series = []
+    for method, rows in by_method(groups).items():
+        points = [(r.size, r.value, r.paper) for r in rows if r.size is not None and r.value.count]
+        if not points:
+            continue
+        series.append(
+            Series(
+                colours[method],
+                method,
+                x=[point[0] for point in points],
+                y=[point[1].mean or 0.0 for point in points],
+                low=[point[1].low or 0.0 for point in points],
+                high=[point[1].high or 0.0 for point in points],
+                paper=[(point[0], point[2]) for point in points if point[2] is not None],
+            )
+        )
+    if not series:
+        return None
+    axes = Axes(
+        label=f"{title}: {metric} in percent against the number of atoms, one line a method",
+        x="atoms",
+        y=f"{metric}, %",
+        x_ticks=sizes,
+        log_x=sizes[-1] / sizes[0] > LOGARITHMIC if sizes[0] > 0 else False,
+    )
+    caption = f"{metric} against the number of atoms."
+    if any(group.value.spread is not None for group in groups):
+        caption += " Bands: one standard deviation over splits."
+    if any(line.paper for line in series):
+        caption += " Hollow diamonds: the paper."
+    charts = [
+        line_chart(series, axes, box, s)
+        for box, s in ((WIDE, "chart wide"), (NARROW, "chart narrow"))
+    ]
+    return Figure(title, caption, *charts)
+
+
+def cost_against_atoms(
+    title: str,
+    groups: Sequence[Group],
+    metric: str,
+    colours: Colours,
+    name: str,
+    unit: str,
+    of: Callable[[Result], float | None],
+) -> Figure | None:
+    """What methods cost as dictionaries grow."""
+    series = []
+    for method, rows in by_method(groups).items():
+        means = [(r.size, r.over_splits(of).mean) for r in rows if r.size is not None]
+        points = [(x, y) for x, y in means if y is not None]
+        if points:
+            x, y = zip(*points, strict=True)
+            series.append(Series(colours[method], method, x, y))
+    if not series:
+        return None
+    heights = [value for line in series for value in line.y]
+    axes = Axes(
+        f"{title}: {unit} against the number of atoms",
+        "atoms",
+        unit,
+        x_ticks=sorted({x for line in series for x in line.x}),
+        log_x=spread_out([x for line in series for x in line.x]),
+        log_y=spread_out(heights),
+    )
+    return Figure(
+        name,
+        f"{unit.capitalize()} against atoms, mean over splits.",
+        line_chart(series, axes, SMALL),
+    )
+
+
+def value_against_cost(
+    title: str,
+    groups: Sequence[Group],
+    metric: str,
+    colours: Colours,
+    name: str,
+    unit: str,
+    of: Callable[[Result], float | None],
+) -> Figure | None:
+    """One point a method: what it reaches and what it costs."""
+    points = [(g.method, g.over_splits(of).mean, g.value.mean) for g in groups]
+    series = [
+        Series(colours[method], method, (cost,), (value,), scale=1.4)
+        for method, cost, value in points
+        if cost is not None and value is not None
+    ]
+    if len(series) < 2:
+        return None
+    log = spread_out([line.x[0] for line in series])
+    axes = Axes(f"{title}: {metric} against {unit}", unit, f"{metric}, %", log_x=log)
+    return Figure(
+        name, f"{metric} against {unit}, means over splits.", line_chart(series, axes, SMALL)
+    )
+
+
+def spread_out(values: Sequence[float]) -> bool:
+    """Whether only logarithms show all of the values."""
+    return min(values) > 0 and max(values) / min(values) > LOGARITHMIC
+
+
+# Histories -------------------------------------------------------------------------------------
+
+HISTORIES: tuple[tuple[str, str, Callable[[Artifacts], tuple[float, ...]]], ...] = (
+    ("objective", "half-step", lambda artifacts: artifacts.objective_history),
+    ("kernel ratio", "accepted step", lambda artifacts: artifacts.kernel_history),
+)
+
+
+def history_figures(title: str, groups: Sequence[Group], colours: Colours) -> tuple[Figure, ...]:
+    """Objective and kernel learning of each method, at the largest dictionary that has them."""
+    figures = []
+    for method, rows in by_method(groups).items():
+        for name, step, of in HISTORIES:
+            having = [row for row in rows if any(of(r.artifacts) for r in row.results)]
+            if having:
+                figures.append(history_figure(title, having[-1], colours[method], name, step, of))
+    return tuple(figures)
+
+
+def history_figure(
+    title: str,
+    group: Group,
+    colour: int,
+    name: str,
+    step: str,
+    of: Callable[[Artifacts], tuple[float, ...]],
+) -> Figure:
+    """One line a split."""
+    runs = [result for result in group.results if of(result.artifacts)]
+    is_objective = name == "objective"
+    series = [
+        Series(
+            colour,
+            f"{group.method}, split {run.split}",
+            range(len(of(run.artifacts))),
+            of(run.artifacts),
+            hollow=[s != "codes" for s in run.artifacts.objective_steps] if is_objective else (),
+            marks=position == 0,  # those of all splits would cover each other
+            scale=0.75,
+        )
+        for position, run in enumerate(runs)
+    ]
+    heights = [value for line in series for value in line.y]
+    axes = Axes(f"{title}, {group.method}: {name} by {step}", step, name, log_y=spread_out(heights))
+    caption = f"{name.capitalize()} after every {step}, {counted(len(runs), 'split')}"
+    if group.size is not None:
+        caption += f", {size(group.size)} atoms"
+    if any(series[0].hollow) and len(series[0].y) <= MOST_MARKERS:
+        caption += ". Filled: codes; hollow: atoms"
+    return Figure(f"{group.method}: {name}", f"{caption}.", line_chart(series, axes, SMALL))

@@ -1,0 +1,81 @@
+"""Confusion matrices as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .charts import shortened
+from .formats import decimal
+from .svg import Element, add, canvas, written
+
+NAMED = 24  # up to so many classes, cells hold their counts and columns are named
+CELL, SMALL_CELL = 30.0, 11.0
+LETTERS = 16  # of a class name
+
+
+def confusion_chart(classes: Sequence[str], counts: Sequence[Sequence[float]], label: str) -> str:
+    """Counts as tints, each row relative to its own sum; rows are the truth."""
+    is_named = len(classes) <= NAMED
+    cell = CELL if is_named else SMALL_CELL
+    letters = max(len(shortened(name, LETTERS)) for name in classes)
+    left = 26.0 + 7.0 * letters
+    top = 20.0 + 6.0 * letters if is_named else 22.0
+    side = cell * len(classes)
+    slant = 0.6 * top if is_named else 8.0  # room for the last column's name
+    root = canvas(left + side + slant, top + side + 8, label, "matrix")
+    add(root, "text", {"class": "name", "x": 2, "y": 12}, "truth ↓  predicted →")
+    add(root, "rect", {"class": "ground", "x": left, "y": top, "width": side, "height": side})
+    for row, numbers in enumerate(counts):
+        draw_names(root, shortened(classes[row], LETTERS), row, (left, top, cell), is_named)
+        total = sum(numbers) or 1.0
+        for column, count in enumerate(numbers):
+            if count > 0:
+                words = f"{classes[row]} taken for {classes[column]}: {decimal(count, 0)}"
+                place = (left + cell * column, top + cell * row, cell)
+                square = draw_cell(root, place, count / total, row == column)
+                add(square, "title", {}, f"{words} ({decimal(100 * count / total)} %)")
+            if count > 0 and is_named:
+                draw_count(root, place, count, count / total)
+    return written(root)
+
+
+def draw_names(
+    root: Element, name: str, index: int, place: tuple[float, float, float], is_named: bool
+) -> None:
+    """A class beside its row, and above its column where there is room."""
+    left, top, cell = place
+    middle = cell * (index + 0.5)
+    style, drop = ("row", 4) if is_named else ("row tiny", 3)
+    add(root, "text", {"class": style, "x": left - 6, "y": top + middle + drop}, name)
+    if is_named:
+        slanted = f"translate({left + middle - 2:.1f} {top - 6:.1f}) rotate(-50)"
+        add(root, "text", {"class": "column", "transform": slanted}, name)
+
+
+def draw_cell(
+    root: Element, place: tuple[float, float, float], share: float, is_right: bool
+) -> Element:
+    """A square whose tint is its share of the row."""
+    left, top, cell = place
+    return add(
+        root,
+        "rect",
+        {
+            "class": "cell right" if is_right else "cell wrong",
+            "x": left + 0.5,
+            "y": top + 0.5,
+            "width": cell - 1,
+            "height": cell - 1,
+            "fill-opacity": f"{0.12 + 0.88 * share:.2f}",
+        },
+    )
+
+
+def draw_count(
+    root: Element, place: tuple[float, float, float], count: float, share: float
+) -> None:
+    """The number in a square, light on dark tints."""
+    left, top, cell = place
+    style = "count strong" if share > 0.5 else "count"
+    centre = {"x": left + cell / 2, "y": top + cell / 2 + 4}
+    add(root, "text", {"class": style, **centre}, decimal(count, 0))

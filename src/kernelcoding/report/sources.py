@@ -1,0 +1,101 @@
+"""Where a number comes from: configuration, versions and every split behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .formats import NONE, counted, decimal, interval, places, plain
+from .gallery import titled
+from .records import number
+from .statistics import Group
+from .tables import Cell, Column, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The records behind one number."""
+
+    anchor: str
+    title: str
+    summary: str
+    configuration: tuple[tuple[str, str], ...]  # what all splits share
+    versions: tuple[tuple[str, str], ...]
+    splits: Table
+
+
+def source(anchor: str, group: Group) -> Source:
+    """Settings that all splits share are said once, others stand in the splits' rows."""
+    configurations = [dict(result.configuration) for result in group.results]
+    shared, varying = divided(configurations)
+    versions, differing = divided([dict(result.versions) for result in group.results])
+    return Source(
+        anchor=anchor,
+        title=titled(group),
+        summary=f"{interval(group.value)} % over {counted(group.value.count, 'split')}",
+        configuration=tuple((name, plain(value)) for name, value in shared.items()),
+        versions=tuple((name, plain(value)) for name, value in versions.items()),
+        splits=splits_table(group, varying, differing),
+    )
+
+
+def divided(mappings: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], list[str]]:
+    """What all mappings agree on, and the names of the rest."""
+    names = list(dict.fromkeys(name for mapping in mappings for name in mapping))
+    shared = {
+        name: mappings[0][name]
+        for name in names
+        if all(name in other and other[name] == mappings[0].get(name) for other in mappings)
+    }
+    return shared, [name for name in names if name not in shared]
+
+
+def splits_table(group: Group, settings: Sequence[str], versions: Sequence[str]) -> Table:
+    """One row a split, with what differs between them."""
+    results = group.results
+    seconds, memory = places(r.seconds for r in results), places(r.memory for r in results)
+    columns = (
+        Column("Split", numeric=False),
+        Column("Seed"),
+        Column("Value, %"),
+        Column("Nonzeros"),
+        Column("Seconds"),
+        Column("Memory, MB"),
+        *(Column(name, numeric=False) for name in (*settings, *versions)),
+        Column("Finished", numeric=False),
+        Column("Record", numeric=False),
+    )
+    rows = tuple(
+        (
+            Cell(result.split or NONE, number_or_word(result.split)),
+            Cell(result.seed or NONE, number_or_word(result.seed)),
+            Cell(decimal(result.value), result.value),
+            Cell(decimal(result.nonzeros), result.nonzeros),
+            Cell(decimal(result.seconds, seconds), result.seconds),
+            Cell(decimal(result.memory, memory), result.memory),
+            *(setting(dict(result.configuration), name) for name in settings),
+            *(setting(dict(result.versions), name) for name in versions),
+            Cell(result.finished or NONE, result.finished or None),
+            Cell(result.source, result.source),
+        )
+        for result in results
+    )
+    return Table(f"Splits of {titled(group)}", columns, rows)
+
+
+def number_or_word(word: str) -> float | str | None:
+    """Numbers are sorted as such."""
+    try:
+        value = number(float(word))
+    except ValueError:
+        value = None
+    return value if value is not None else word or None
+
+
+def setting(mapping: dict[str, Any], name: str) -> Cell:
+    """One setting of one split."""
+    if name not in mapping:
+        return Cell(NONE)
+    order = number(mapping[name])
+    return Cell(plain(mapping[name]), plain(mapping[name]) if order is None else order)

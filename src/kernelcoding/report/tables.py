@@ -1,0 +1,162 @@
+"""Tables of the page: cells that carry both their words and the number they are sorted by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .charts import interval_chart
+from .formats import NONE, decimal, places, signed, size
+from .records import Result
+from .statistics import Group, Summary
+from .svg import padded
+
+NO_SPREAD = "\u00a0"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column and whether it holds numbers."""
+
+    title: str
+    numeric: bool = True
+    hint: str = ""
+    sortable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Words, what they are sorted by (None comes last), and perhaps a link or a picture."""
+
+    text: str
+    order: float | str | None = None
+    link: str = ""
+    style: str = ""
+    sign: str = ""
+    picture: str = ""
+    note: str = ""  # set apart, so that numbers of a column stand below each other
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A sortable table; the first cell of a row names it."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def results_table(
+    caption: str, groups: Sequence[Group], metric: str, anchors: Sequence[str]
+) -> Table:
+    """Our numbers beside the paper's, with what they cost; empty columns are left out."""
+    parts = [
+        [(Column("Method", numeric=False), [Cell(g.method, g.method) for g in groups])],
+        [sizes(groups)],
+        ours(groups, metric, anchors),
+        paper(groups),
+        [
+            (
+                Column("Splits", hint="Splits that have a number"),
+                [Cell(decimal(g.value.count, 0), g.value.count) for g in groups],
+            )
+        ],
+        [
+            figure(groups, "Nonzeros", "Mean number of atoms a code uses", lambda r: r.nonzeros),
+            figure(groups, "Seconds", "Mean over splits", lambda r: r.seconds),
+            figure(groups, "Memory, MB", "Peak, mean over splits", lambda r: r.memory),
+        ],
+    ]
+    present = [
+        (c, cells) for part in parts for c, cells in part if any(x.text != NONE for x in cells)
+    ]
+    rows = zip(*(cells for _, cells in present), strict=True)
+    return Table(caption, tuple(column for column, _ in present), tuple(rows))
+
+
+Filled = tuple[Column, list[Cell]]
+
+
+def sizes(groups: Sequence[Group]) -> Filled:
+    """Numbers of atoms."""
+    return Column("Atoms"), [Cell(size(group.size), group.size) for group in groups]
+
+
+def ours(groups: Sequence[Group], metric: str, anchors: Sequence[str]) -> list[Filled]:
+    """Mean and spread, linked to the records they come from."""
+    column = Column(percent(metric), hint="Mean ± standard deviation over splits")
+    spreads = any(group.value.spread is not None for group in groups)
+    cells = [
+        mean_cell(group.value, spreads, f"#{anchor}")
+        for group, anchor in zip(groups, anchors, strict=True)
+    ]
+    return [(column, cells)]
+
+
+def mean_cell(summary: Summary, has_spreads: bool, link: str = "") -> Cell:
+    """A mean with its spread beside it, or with room for one where others of the column have."""
+    note = f"± {decimal(summary.spread)}" if summary.spread is not None else NO_SPREAD
+    note = note if has_spreads else ""
+    return Cell(decimal(summary.mean), summary.mean, link, "value", note=note)
+
+
+def percent(name: str) -> str:
+    """A heading whose unit stays with it."""
+    return f"{name},\u00a0%"
+
+
+def paper(groups: Sequence[Group]) -> list[Filled]:
+    """The paper's numbers, the difference, and what it means."""
+    verdicts = [group.verdict for group in groups]
+    if not any(group.paper is not None for group in groups):
+        return []
+    differences = [
+        None if g.value.mean is None or g.paper is None else g.value.mean - g.paper for g in groups
+    ]
+    low, high = table_range(groups)
+    pictures = [
+        Cell(
+            "" if group.value.count else NONE,
+            picture=interval_chart(group.value, group.paper, low, high),
+        )
+        for group in groups
+    ]
+    return [
+        (Column(percent("Paper")), [Cell(decimal(g.paper), g.paper) for g in groups]),
+        (Column("Difference"), [Cell(signed(d), d) for d in differences]),
+        (
+            Column("Verdict", numeric=False),
+            [
+                Cell(v.value, d, sign=v.sign, style=f"verdict {v.name.lower()}")
+                if v
+                else Cell(NONE)
+                for v, d in zip(verdicts, differences, strict=True)
+            ],
+        ),
+        (
+            Column(
+                f"{decimal(low, 0)} to {decimal(high, 0)}",
+                numeric=False,
+                hint="Dot and bar: ours; diamond: the paper",
+                sortable=False,
+            ),
+            pictures,
+        ),
+    ]
+
+
+def table_range(groups: Sequence[Group]) -> tuple[float, float]:
+    """The range all rows' small charts share."""
+    values = [v for g in groups for v in (g.value.low, g.value.high, g.paper) if v is not None]
+    low, high = padded(min(values), max(values), share=0.04)
+    return max(0.0, math.floor(low)), math.ceil(high) if high < 100 else max(100.0, max(values))
+
+
+def figure(
+    groups: Sequence[Group], title: str, hint: str, of: Callable[[Result], float | None]
+) -> Filled:
+    """The mean of one figure over splits."""
+    means = [group.over_splits(of).mean for group in groups]
+    digits = places(means)
+    return Column(title, hint=hint), [Cell(decimal(mean, digits), mean) for mean in means]

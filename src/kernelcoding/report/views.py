@@ -1,0 +1,228 @@
+"""Experiments as the page shows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .charts import COLOURS
+from .figures import Figure, Figures, colours_of, history_figures, table_figures
+from .formats import NONE, counted, decimal, duration
+from .gallery import Confusion, Gallery, class_table, confusions, galleries, titled
+from .reading import Experiment, Runs
+from .sources import Source, source
+from .statistics import Group, Verdict, tables_of
+from .tables import Cell, Column, Table, mean_cell, results_table
+
+METRICS = {"accuracy": "Accuracy"}  # others are written as they are
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """A table of results with all that belongs to it."""
+
+    anchor: str
+    title: str
+    results: Table
+    figures: Figures | None
+    histories: tuple[Figure, ...]
+    classes: Table | None
+    confusions: tuple[Confusion, ...]
+    galleries: tuple[Gallery, ...]
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentView:
+    """A section of the page."""
+
+    anchor: str
+    title: str
+    protocol: str
+    paper: str
+    quick: bool
+    facts: str
+    tables: tuple[TableView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A number of the overview."""
+
+    number: str
+    label: str
+    style: str = ""
+    sign: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """All there is to show."""
+
+    title: str
+    tiles: tuple[Tile, ...]
+    overview: Table
+    notices: tuple[str, ...]
+    experiments: tuple[ExperimentView, ...]
+
+
+def page_of(runs: Runs, title: str) -> Page:
+    """The whole page."""
+    anchors = unique([f"x-{slug(experiment.name)}" for experiment in runs.experiments])
+    tables = [tables_of(experiment.results) for experiment in runs.experiments]
+    views = [
+        experiment_view(anchor, experiment, rows)
+        for anchor, experiment, rows in zip(anchors, runs.experiments, tables, strict=True)
+    ]
+    rows = [
+        overview_row(anchor, experiment, [group for table in found.values() for group in table])
+        for anchor, experiment, found in zip(anchors, runs.experiments, tables, strict=True)
+    ]
+    return Page(title, tiles_of(runs), overview_table(rows), runs.notices, tuple(views))
+
+
+def experiment_view(
+    anchor: str, experiment: Experiment, tables: dict[str, list[Group]]
+) -> ExperimentView:
+    """One experiment, its tables as they first appear."""
+    header = experiment.header
+    metric = METRICS.get(header.metric, header.metric)
+    colours = colours_of(experiment.results)
+    facts = [
+        counted(len(experiment.results), "record"),
+        counted(len(colours), "method"),
+        duration(sum(result.seconds or 0.0 for result in experiment.results)),
+    ]
+    return ExperimentView(
+        anchor=anchor,
+        title=header.title or experiment.name,
+        protocol=header.protocol,
+        paper=header.paper,
+        quick=header.quick,
+        facts=" · ".join(facts),
+        tables=tuple(
+            table_view(
+                f"{anchor}-t{position}", title, groups, metric, table_colours(groups, colours)
+            )
+            for position, (title, groups) in enumerate(tables.items(), start=1)
+        ),
+    )
+
+
+def table_colours(groups: Sequence[Group], colours: dict[str, int]) -> dict[str, int]:
+    """The experiment's colours; where it has more methods than colours, the table's own."""
+    if len(colours) <= COLOURS:
+        return colours
+    return colours_of([result for group in groups for result in group.results])
+
+
+def table_view(
+    anchor: str, title: str, groups: Sequence[Group], metric: str, colours: dict[str, int]
+) -> TableView:
+    """A table with its figures and the records behind it."""
+    anchors = [f"{anchor}-r{position}" for position in range(1, len(groups) + 1)]
+    return TableView(
+        anchor=anchor,
+        title=title,
+        results=results_table(title, groups, metric, anchors),
+        figures=table_figures(title, groups, metric, colours),
+        histories=history_figures(title, groups, colours),
+        classes=class_table(title, groups, metric),
+        confusions=confusions(groups),
+        galleries=galleries(groups),
+        sources=tuple(source(*pair) for pair in zip(anchors, groups, strict=True)),
+    )
+
+
+# Overview --------------------------------------------------------------------------------------
+
+OVERVIEW = (
+    Column("Experiment", numeric=False),
+    Column("Best, %", hint="Largest mean over splits"),
+    Column("by", numeric=False),
+    Column("Paper's best, %"),
+    Column("Better", hint="Numbers above the paper's by more than the spread"),
+    Column("Within spread"),
+    Column("Below"),
+    Column("Records"),
+    Column("Time", hint="Sum over records"),
+)
+
+
+def overview_row(anchor: str, experiment: Experiment, groups: Sequence[Group]) -> tuple[Cell, ...]:
+    """An experiment in one line."""
+    title = experiment.header.title or experiment.name
+    valued = [group for group in groups if group.value.mean is not None]
+    best = max(valued, key=lambda group: group.value.mean or 0.0, default=None)
+    paper = max((group.paper for group in groups if group.paper is not None), default=None)
+    seconds = sum(result.seconds or 0.0 for result in experiment.results)
+    counts = tallies(groups)
+    return (
+        Cell(title, title, link=f"#{anchor}"),
+        mean_cell(best.value, True) if best else Cell(NONE),
+        Cell(titled(best), titled(best)) if best else Cell(NONE),
+        Cell(decimal(paper), paper),
+        *(Cell(decimal(count, 0) if any(counts) else NONE, count) for count in counts),
+        Cell(decimal(len(experiment.results), 0), len(experiment.results)),
+        Cell(duration(seconds), seconds),
+    )
+
+
+def overview_table(rows: Sequence[tuple[Cell, ...]]) -> Table:
+    """All experiments; columns that say nothing are left out."""
+    keep = [any(row[i].text != NONE for row in rows) for i in range(len(OVERVIEW))]
+    return Table(
+        "Experiments",
+        tuple(column for column, kept in zip(OVERVIEW, keep, strict=True) if kept),
+        tuple(tuple(c for c, kept in zip(row, keep, strict=True) if kept) for row in rows),
+    )
+
+
+def tallies(groups: Sequence[Group]) -> tuple[int, int, int]:
+    """How many numbers are better, within spread (or equal), and below."""
+    verdicts = [group.verdict for group in groups]
+    same = sum(verdict in (Verdict.WITHIN, Verdict.EQUAL) for verdict in verdicts)
+    return verdicts.count(Verdict.BETTER), same, verdicts.count(Verdict.BELOW)
+
+
+def tiles_of(runs: Runs) -> tuple[Tile, ...]:
+    """The numbers at the top."""
+    results = [result for experiment in runs.experiments for result in experiment.results]
+    groups = [g for e in runs.experiments for t in tables_of(e.results).values() for g in t]
+    counts = tallies(groups)
+    compared = [
+        Tile(decimal(count, 0), label, verdict.name.lower(), verdict.sign)
+        for count, label, verdict in zip(
+            counts,
+            ("better than the paper", "within spread of it", "below it"),
+            (Verdict.BETTER, Verdict.WITHIN, Verdict.BELOW),
+            strict=True,
+        )
+    ]
+    return (
+        Tile(
+            decimal(len(runs.experiments), 0),
+            "experiment" if len(runs.experiments) == 1 else "experiments",
+        ),
+        Tile(decimal(len(results), 0), "record" if len(results) == 1 else "records"),
+        *(compared if any(counts) else ()),
+        Tile(duration(sum(result.seconds or 0.0 for result in results)), "of computing"),
+    )
+
+
+def slug(name: str) -> str:
+    """A name that may stand in an address."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "experiment"
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """Names with numbers where they repeat."""
+    found: list[str] = []
+    for name in names:
+        candidate, count = name, 1
+        while candidate in found:
+            count += 1
+            candidate = f"{name}-{count}"
+        found.append(candidate)
+    return found
