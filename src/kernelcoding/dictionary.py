@@ -66,6 +66,10 @@ class Dictionary:
     def nearest(self, X: NDArray, n_neighbors: int) -> Neighbours:
         """The ``n_neighbors`` atoms nearest to each sample in H."""
         self_similarity, cross = self.similarities(X)
+        if self.gram.shape != (cross.shape[1],) * 2:  # compiled code trusts it
+            raise ValueError(
+                f"{cross.shape[1]} atoms do not go with a Gram matrix of {self.gram.shape}."
+            )
         indices = smallest(np.diag(self.gram) - 2.0 * cross, n_neighbors)
         return Neighbours(indices, np.take_along_axis(cross, indices, axis=1), self_similarity)
 
@@ -153,6 +157,10 @@ class PointDictionary(Dictionary):
             return super().nearest(X, n_neighbors)
         prepared = self.kernel.prepare(X)
         statistic = self.kernel.statistic(prepared, self._prepared)
+        if statistic.shape[1] != len(self.gram):  # compiled code trusts it
+            raise ValueError(
+                f"{statistic.shape[1]} atoms do not go with a Gram matrix of {self.gram.shape}."
+            )
         indices = smallest(statistic, n_neighbors)
         cross = self.kernel.profile(np.take_along_axis(statistic, indices, axis=1))
         return Neighbours(indices, cross, self.kernel.diagonal_of(prepared))

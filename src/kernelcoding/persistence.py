@@ -14,6 +14,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from types import MemberDescriptorType
 from typing import IO, Any
@@ -27,8 +28,10 @@ from ._version import __version__
 FORMAT = 1
 PACKAGE = __name__.rpartition(".")[0]
 # Where the classes of models live. Rooms that read files, print or download are not among them.
-ROOMS = """aggregation classification coders constraints dictionary formulation gram images kernels
-learning penalty priors problem""".split()
+ROOMS = {
+    *("aggregation", "classification", "coders", "constraints", "dictionary", "formulation"),
+    *("gram", "images", "kernels", "learning", "penalty", "priors", "problem"),
+}
 # What a description holds as it is.
 PLAIN = (bool, int, float, str, type(None))
 SPARSE = {
@@ -190,14 +193,14 @@ class _Writer:
         return {"class": name, "state": self._state(value, where)}
 
     def _state(self, value: Any, where: str) -> dict[str, Any]:
-        """Attributes, without what follows from the others and is kept only to save time."""
-        state = {
-            name: item for name, item in _attributes(value).items() if _may_hold(type(value), name)
-        }
-        for name in CACHES:
-            if state.get(name) is not None:
-                raise ValueError(f"{where}.{name} must be None in a model file: it names pickles.")
-        return {name: self.describe(item, f"{where}.{name}") for name, item in state.items()}
+        state = {}
+        for name, item in _attributes(value).items():
+            if isinstance(inspect.getattr_static(type(value), name, None), cached_property):
+                continue  # follows from the others: a file that says otherwise would be wrong
+            if not _may_hold(type(value), name) or (name in CACHES and item is not None):
+                raise _unsavable(item, f"{where}.{name}")
+            state[name] = self.describe(item, f"{where}.{name}")
+        return state
 
 
 class _Reader:
@@ -227,9 +230,8 @@ class _Reader:
         return self.made[place]
 
     def _same(self, place: Any) -> Any:
-        if type(place) is not int or not 0 <= place < len(self.made):
-            raise ModelFileError(DAMAGED)
-        if self.made[place] is _UNFINISHED:
+        known = type(place) is int and 0 <= place < len(self.made)
+        if not known or self.made[place] is _UNFINISHED:
             raise ModelFileError(DAMAGED)
         return self.made[place]
 
@@ -244,8 +246,7 @@ class _Reader:
 
     def _objects(self, tree: dict, place: int) -> np.ndarray:
         array = np.empty(len(tree["objects"]), dtype=object)
-        for i, item in enumerate(tree["objects"]):  # one by one: items may be sequences
-            array[i] = self.rebuild(item)
+        array[:] = self._all(tree["objects"])
         return array.reshape(tree["shape"])
 
     def _sparse(self, tree: dict, place: int) -> Any:
@@ -350,6 +351,6 @@ def _attributes(value: Any) -> dict[str, Any]:
 def _unsavable(value: Any, where: str) -> ValueError:
     kind = type(value)
     return ValueError(
-        f"{where} is a {kind.__module__}.{kind.__qualname__}, which a model file cannot hold. Models "
-        "with functions, random generators or objects of other packages can only be pickled."
+        f"{where} is a {kind.__module__}.{kind.__qualname__}, which a model file cannot hold. "
+        "Models with functions, random generators or objects of other packages can only be pickled."
     )

@@ -34,6 +34,15 @@ class CodingProblem:
     # bring atoms nearer.
     geometry: CodingProblem | None = field(default=None, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        # Compiled code trusts these shapes; a model from a file need not keep its promises.
+        n, n_atoms = self.cross.shape
+        if self.gram.shape != (n_atoms, n_atoms) or self.self_similarity.shape != (n,):
+            raise ValueError(
+                f"Similarities of {n} samples and {n_atoms} atoms do not go with a Gram matrix of "
+                f"shape {self.gram.shape} and {self.self_similarity.shape} self-similarities."
+            )
+
     @classmethod
     def of(cls, dictionary: Dictionary, X: NDArray) -> CodingProblem:
         """The problem of coding the samples X with a dictionary."""

@@ -24,7 +24,7 @@ def friendly(command: Callable) -> Callable:
             raise typer.Exit(130) from None
         except (ValueError, OSError, ImportError, MemoryError) as error:
             Console(stderr=True, soft_wrap=True, markup=False, highlight=False).print(
-                f"Error: {error}"
+                f"Error: {str(error) or type(error).__name__}"
             )
             raise typer.Exit(FAILED) from None
 

@@ -59,11 +59,12 @@ def datasets(
 
     sets = describe(data_home)
     if how is not None:
-        chosen = [found for found in sets if found.name == how]
+        chosen = [found for found in sets if found.name == how.replace("-", "_")]
         if not chosen:
             names = ", ".join(dict.fromkeys(found.name for found in sets))
             raise ValueError(f"No data set {how!r}; there are {names}.")
-        console.print(chosen[0].how_to_get, markup=False)
+        for found in chosen:
+            console.print(f"{found.name}, {found.form}: {found.how_to_get}\n", markup=False)
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("set", "form", "there", "where, or how to get it"):

@@ -80,6 +80,9 @@ def fit(
 
     [dim]kernelcoding fit data.csv --target label --atoms 200 --classifier bilinear[/]
     """
+    if out.is_dir():
+        raise IsADirectoryError(f"--out must be a file, {out} is a folder.")
+    out.parent.mkdir(parents=True, exist_ok=True)
     samples = tables.read(data, target)
     given: dict[str, Any] = {
         "kernel": _kernel(kernel, gamma),
@@ -88,8 +91,6 @@ def fit(
     }
     if alpha is not None:
         given["alpha"] = alpha
-    if atoms is None:
-        given["learn_kernel"] = learn_kernel
     model = _model(_coder(coder, given), samples.y, atoms, classifier, learn_kernel, seed)
     model.fit(samples.X) if samples.y is None else model.fit(samples.X, samples.y)
     persistence.save(model, out)
@@ -107,8 +108,14 @@ def _coder(coder: Coder, given: dict[str, Any]) -> BaseKernelCoder:
 def _kernel(name: str, gamma: str | None) -> Kernel | str:
     if gamma is None:
         return name
-    width = gamma if gamma in ("median", "scale") else float(gamma)
-    return as_kernel(name).set_params(gamma=width)
+    kernel = as_kernel(name)
+    if "gamma" not in kernel.get_params():
+        raise ValueError(f"--kernel {name} has no gamma.")
+    try:
+        width = gamma if gamma in ("median", "scale") else float(gamma)
+    except ValueError:
+        raise ValueError(f"--gamma must be a number, median or scale, got {gamma!r}.") from None
+    return kernel.set_params(gamma=width)
 
 
 def _model(coder, y, atoms, classifier: Classifier, learn_kernel: bool, seed: int) -> Any:
@@ -119,9 +126,11 @@ def _model(coder, y, atoms, classifier: Classifier, learn_kernel: bool, seed: in
         raise ValueError("A classifier needs labels: --target, or y in an NPZ file.")
     learning = {"n_atoms": atoms, "learn_kernel": learn_kernel, "random_state": seed}
     if classifier is Classifier.residual:
-        return ResidualClassifier(coder if atoms is None else coder.set_params(atoms=atoms))
+        return ResidualClassifier(coder.set_params(atoms=atoms, learn_kernel=learn_kernel))
+    if classifier is Classifier.none and atoms is None:
+        return coder.set_params(learn_kernel=learn_kernel)
     if classifier is Classifier.none:
-        return coder if atoms is None else KernelDictionaryLearning(coder, **learning)
+        return KernelDictionaryLearning(coder, **learning)
     if atoms is None:
         raise ValueError(f"--classifier {classifier} learns its atoms: say how many with --atoms.")
     return SupervisedKernelCoding(coder, classifier=str(classifier), **learning)
@@ -138,10 +147,13 @@ def encode(
 
     [dim]kernelcoding encode model.kc data.npz --out codes.npz[/]
     """
+    write = tables.codes_writer(out)
     fitted = persistence.load(model)
     coder = fitted.coder_ if isinstance(fitted, ResidualClassifier) else fitted
+    if not hasattr(coder, "transform"):
+        raise ValueError(f"{model} holds a {type(fitted).__name__}, which has no codes.")
     codes = coder.transform(tables.read(data, target).X)
-    tables.write_codes(out, codes)
+    write(codes)
     console.print(f"{codes.shape[0]} codes of {codes.shape[1]} atoms: {out}", markup=False)
 
 
@@ -158,13 +170,16 @@ def predict(
 
     [dim]kernelcoding predict model.kc new.csv --out labels.csv[/]
     """
+    write = tables.labels_writer(out)
     fitted = persistence.load(model)
     if not hasattr(fitted, "predict"):
         raise ValueError(f"{model} holds a {type(fitted).__name__}, which predicts no labels.")
     samples = tables.read(data, target)
-    labels = fitted.predict(samples.X)
-    tables.write_labels(out, labels, fitted.decision_function(samples.X))
+    labels = np.asarray(fitted.predict(samples.X))
+    if samples.y is not None and samples.y.shape != labels.shape:
+        raise ValueError(f"{data} must hold labels of shape {labels.shape}, got {samples.y.shape}.")
+    write(labels, fitted.decision_function(samples.X))
     console.print(f"{len(labels)} labels: {out}", markup=False)
     if samples.y is not None:
-        correct = np.mean(np.asarray(labels).astype(str) == np.asarray(samples.y).astype(str))
+        correct = np.mean(labels.astype(str) == samples.y.astype(str))
         console.print(f"Accuracy: {100 * float(correct):.1f} %")
