@@ -23,6 +23,7 @@ from . import margin, ridge
 from .frames import Frame, SampleFrame, dense
 
 FOLDS = 5
+PRICES = np.array([1.0, 10.0, 100.0, 1e3, 1e4])  # of the hinge, in units of the square's
 NOTHING = 1e-12  # importance of a sample that is left out
 
 
@@ -169,6 +170,20 @@ class MarginRule(LinearRule):
 
     signed = adapts = True
     left_out = Rule.left_out
+
+    def choose(self, lesson):
+        """From the price that is best for squared errors upwards, by the hinge of samples left out.
+
+        The hinge looks at few samples, and needs a higher price than a squared error.
+        """
+        best, rho = np.inf, super().choose(lesson)
+        for price in rho * PRICES:
+            scores = self.left_out(lesson, price)
+            missed = float(lesson.importance @ self.loss(scores, lesson.targets))
+            if missed > best:
+                break
+            best, rho = missed, price
+        return float(rho)
 
     def loss(self, scores, targets):
         """Squares of what is missing to the margin."""
