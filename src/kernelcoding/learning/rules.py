@@ -177,8 +177,10 @@ class MarginRule(LinearRule):
         The hinge looks at few samples, and needs a higher price than a squared error.
         """
         best, rho = np.inf, super().choose(lesson)
+        seed = lesson.rng.randint(2**31 - 1)  # all prices are judged on the same folds
         for price in rho * PRICES:
-            scores = self.left_out(lesson, price)
+            same = replace(lesson, rng=np.random.RandomState(seed))
+            scores = self.left_out(same, price)
             missed = float(lesson.importance @ self.loss(scores, lesson.targets))
             if missed > best:
                 break

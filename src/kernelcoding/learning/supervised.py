@@ -73,7 +73,8 @@ class SupervisedKernelCoding(ClassifierMixin, BaseDictionaryLearning):
 random_state
         As in :class:`KernelDictionaryLearning`; first atoms are balanced over classes.
     warm_start : bool, default=False
-        Start from the dictionary of the last ``fit``, which must have seen the same samples.
+        Start from the dictionary of the last ``fit``, which must have seen the same samples. The
+        first codes look at no labels, and "auto" chooses anew.
 
     Attributes
     ----------
