@@ -13,7 +13,7 @@ BROWSER := command -v chromium >/dev/null || (apt-get update -qq && apt-get inst
 
 test: $(VENV)/.dev lint
 	@$(BROWSER)
-	$(BIN)/python -m pytest
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check src tests benchmarks

@@ -20,6 +20,7 @@ from kernelcoding.kernels import (
     Precomputed,
 )
 from reference.learning import digits, never_rises
+from reference.names import stable
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def sparse(**params):
 
 
 @pytest.mark.parametrize(
-    "kernel", [Linear(), "linear", "cosine", CallableKernel(lambda X, Z: X @ Z.T)], ids=str
+    "kernel", [Linear(), "linear", "cosine", CallableKernel(lambda X, Z: X @ Z.T)], ids=stable
 )
 def test_a_kernel_without_parameters(kernel, samples):
     with pytest.raises(ValueError, match="has no parameter to learn"):

@@ -26,6 +26,7 @@ from kernelcoding.kernels import (
     View,
     as_kernel,
 )
+from reference.names import stable
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def bases(rng, n, p=6, q=3):
         ),
         (as_kernel("cosine"), pairwise.cosine_similarity, {}),
     ],
-    ids=repr,
+    ids=stable,
 )
 def test_agreement_with_scikit_learn(ours, theirs, params, rng):
     X, Z = rng.exponential(size=(40, 5)), rng.exponential(size=(30, 5))

@@ -33,6 +33,7 @@ from kernelcoding.kernels import (
     View,
     take,
 )
+from reference.names import stable
 
 
 def vectors(rng, n):
@@ -107,7 +108,7 @@ CASES = [
     (View([True, False, True, True], ChiSquared()) + View([-1], Linear()), histograms),
     (View([0, 1], Gaussian()) * Scaled(View([2, 3], Laplacian()), 0.7), vectors),
 ]
-every_kernel = pytest.mark.parametrize(("kernel", "make"), CASES, ids=[repr(k) for k, _ in CASES])
+every_kernel = pytest.mark.parametrize(("kernel", "make"), CASES, ids=[stable(k) for k, _ in CASES])
 
 
 @pytest.fixture
