@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 
 from kernelcoding import KernelSparseCoder, ResidualClassifier
 from kernelcoding.images import DenseRootSIFT, ImageDescriptors, Masked, VisualWords
-from kernelcoding.images.codebook import learn_words, nearest_words
+from kernelcoding.images.codebook import ALGORITHMS, learn_words, nearest_words
 
 DATA_HOME = Path(os.environ.get("KERNELCODING_DATA", Path(__file__).parents[2] / "shared" / "data"))
 CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
@@ -62,12 +62,30 @@ def test_nearest_words_by_brute_force(rng, monkeypatch):
     assert_array_equal(nearest_words(descriptors, words), expected)
 
 
-@pytest.mark.parametrize("algorithm", ["lloyd", "minibatch"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_codebook_is_about_as_good_as_the_best_of_many(rng, algorithm):
     sample = rng.normal(size=(3000, 8)).astype(np.float32)
     best = KMeans(20, n_init=5, random_state=0).fit(sample).inertia_
     words = learn_words(sample, 20, algorithm, np.random.RandomState(0))
     assert (cdist(sample, words).min(axis=1) ** 2).sum() < 1.05 * best
+
+
+@pytest.mark.parametrize(("many", "algorithm"), [(21, "lloyd"), (20, "staged")])
+def test_many_words_are_learned_in_stages(rng, monkeypatch, many, algorithm):
+    sample = rng.normal(size=(500, 4)).astype(np.float32)
+    expected = learn_words(sample, 20, algorithm, 0)
+    monkeypatch.setattr("kernelcoding.images.codebook.MANY_WORDS", many)
+    assert_array_equal(learn_words(sample, 20, "auto", 0), expected)
+
+
+def test_stages_are_lloyd_passes(rng, monkeypatch):
+    sample = rng.normal(size=(400, 3)).astype(np.float32)
+    monkeypatch.setattr("kernelcoding.images.codebook.SHARE", 1)  # both stages see everything
+    monkeypatch.setattr("kernelcoding.images.codebook.COARSE_PASSES", 200)
+    words = learn_words(sample, 8, "staged", 0)
+    nearest = cdist(sample, words).argmin(axis=1)  # a fixed point: words are means of their own
+    means = [sample[nearest == word].mean(axis=0) for word in range(8)]
+    assert_allclose(words, means, atol=0.02)
 
 
 def test_sample_takes_a_share_of_every_set(monkeypatch):

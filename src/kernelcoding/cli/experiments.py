@@ -16,7 +16,7 @@ console = Console(soft_wrap=True)
 
 @friendly
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help="yaleb, virus, fmd, mit-indoor, voc2007")],
+    experiment: Annotated[str, typer.Argument(help="yaleb, virus, fmd, mit-indoor, voc2007, ...")],
     data_home: Annotated[Path | None, typer.Option(help="Where the data sets are.")] = None,
     out: Annotated[Path, typer.Option(help="Folder of the records.")] = Path("runs"),
     quick: Annotated[bool, typer.Option("--quick", help="A small version, in minutes.")] = False,

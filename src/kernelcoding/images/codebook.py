@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.preprocessing import normalize
+from sklearn.utils import check_random_state
 
 BLOCK = 2**21  # scores held at a time: they stay in cache between the product and the choice
 
@@ -26,14 +27,33 @@ NORMALIZATIONS: dict[str, Callable[[NDArray], NDArray]] = {
 }
 
 
-def lloyd(n_words: int, random_state: Any) -> KMeans:
-    """All samples in every iteration."""
-    return KMeans(n_words, n_init=1, max_iter=30, tol=1e-3, random_state=random_state)
+def lloyd(sample: NDArray, n_words: int, random_state: Any) -> NDArray:
+    """The whole sample in every pass, from a k-means++ start."""
+    clustering = KMeans(n_words, n_init=1, max_iter=30, tol=1e-3, random_state=random_state)
+    return clustering.fit(sample).cluster_centers_
 
 
-def minibatch(n_words: int, random_state: Any) -> MiniBatchKMeans:
+def staged(sample: NDArray, n_words: int, random_state: Any) -> NDArray:
+    """A few passes over a part of the sample, then a few over all of it.
+
+    For many words: a k-means++ start would cost more than two passes over everything, and random
+    descriptors are as good a start here; most of the way is made by cheap passes over the part.
+    """
+    random_state = check_random_state(random_state)
+    size = min(len(sample), max(n_words, len(sample) // SHARE))
+    part = sample[random_state.permutation(len(sample))[:size]]
+    words: Any = "random"
+    for values, max_iter in ((part, COARSE_PASSES), (sample, FINE_PASSES)):
+        clustering = KMeans(
+            n_words, init=words, n_init=1, max_iter=max_iter, random_state=random_state
+        )
+        words = clustering.fit(values).cluster_centers_
+    return words
+
+
+def minibatch(sample: NDArray, n_words: int, random_state: Any) -> NDArray:
     """Random batches of a few samples a word, until they stop improving."""
-    return MiniBatchKMeans(
+    clustering = MiniBatchKMeans(
         n_words,
         batch_size=max(4096, 2 * n_words),
         init_size=3 * n_words,
@@ -44,18 +64,22 @@ def minibatch(n_words: int, random_state: Any) -> MiniBatchKMeans:
         compute_labels=False,
         random_state=random_state,
     )
+    return clustering.fit(sample).cluster_centers_
 
 
-ALGORITHMS = {"lloyd": lloyd, "minibatch": minibatch}
-MANY_WORDS = 2000  # from which "auto" takes batches
+ALGORITHMS = {"lloyd": lloyd, "staged": staged, "minibatch": minibatch}
+MANY_WORDS = 2000  # from which "auto" works in stages
+SHARE = 5  # the first stage sees one descriptor in so many
+COARSE_PASSES = 2  # more of them fit the part, not what comes after
+FINE_PASSES = 3
 
 
 def learn_words(sample: NDArray, n_words: int, algorithm: str, random_state: Any) -> NDArray:
-    """Centres of k-means from a k-means++ start, (n_words, d) of float32."""
+    """Centres of k-means, (n_words, d) of float32."""
     if algorithm == "auto":
-        algorithm = "lloyd" if n_words < MANY_WORDS else "minibatch"
-    clustering = ALGORITHMS[algorithm](n_words, random_state).fit(sample)
-    return np.ascontiguousarray(clustering.cluster_centers_, dtype=np.float32)
+        algorithm = "lloyd" if n_words < MANY_WORDS else "staged"
+    centers = ALGORITHMS[algorithm](sample, n_words, random_state)
+    return np.ascontiguousarray(centers, dtype=np.float32)
 
 
 def nearest_words(descriptors: NDArray, words: NDArray) -> NDArray:
