@@ -39,9 +39,10 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         :math:`\sqrt{h / \|h\|_1}`, :math:`h / \|h\|_1`, :math:`h / \|h\|_2`, or the counts.
     n_samples : int, default=200_000
         Training descriptors that k-means sees, about the same number from each image.
-    algorithm : {"auto", "lloyd", "minibatch"}, default="auto"
-        How k-means iterates, from a k-means++ start: over the whole sample or over random
-        batches. ``"auto"`` takes batches from 2,000 words on.
+    algorithm : {"auto", "lloyd", "staged", "minibatch"}, default="auto"
+        How k-means iterates: over the whole sample from a k-means++ start; from random
+        descriptors over a fifth of the sample, then over all of it; or over random batches.
+        ``"auto"`` works in stages from 2,000 words on.
     n_components : int or None, default=None
         If not None, histograms are projected on that many principal components and whitened.
     svd_solver : {"auto", "full", "randomized"}, default="auto"
