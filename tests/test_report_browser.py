@@ -201,7 +201,7 @@ def test_a_number_leads_to_its_record(opened):
     target = page.locator(link.get_attribute("href"))
     assert not target.is_visible()
     link.press("Enter")
-    assert target.get_by_text("Configuration").is_visible()
+    target.get_by_text("Configuration").wait_for(state="visible", timeout=5000)
     assert target.locator("summary").evaluate("node => node === document.activeElement")
     value = target.locator("summary span").inner_text().split()[0]
     assert value == link.inner_text()

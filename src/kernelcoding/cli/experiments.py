@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from .errors import friendly
 
 console = Console(soft_wrap=True)
+LINE = "{:<12}{:<15}{:<7}{}"
 
 
 @friendly
@@ -66,11 +66,12 @@ def datasets(
         for found in chosen:
             console.print(f"{found.name}, {found.form}: {found.how_to_get}\n", markup=False)
         return
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("set", "form", "there", "where, or how to get it"):
-        table.add_column(column)
+    # Plain lines: a table would cut paths to the width of the terminal.
+    console.print(LINE.format("set", "form", "there", "where, or how to get it"), markup=False)
     for found in sets:
         missing = "downloads itself" if found.can_download else f"datasets --how {found.name}"
         where = str(found.path) if found.present else found.problem or missing
-        table.add_row(found.name, found.form, "yes" if found.present else "no", where)
-    console.print(table)
+        there = "yes" if found.present else "no"
+        console.print(
+            LINE.format(found.name, found.form, there, where), markup=False, highlight=False
+        )
