@@ -8,25 +8,83 @@ product with a residual goes through the centres z. The small problem on the wor
 by the active-set method; the strongest violators among all atoms join, until there are none.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .active_members import Row, allocate
 from .active_set import gather, prepare, solve_row
-from .cholesky import copy, dot, inner, raised, subtract_rows, summing
+from .cholesky import allocating, copy, dot, inner, raised, subtract_rows, summing
 from .jit import compiled
 
 ROUNDS = 50
 JOIN = 12  # violators that may join at once, at least
 
 
+class Task(NamedTuple):
+    """One problem."""
+
+    gram: np.ndarray  # (N, N)
+    cross: np.ndarray  # (N,)
+    l1: np.ndarray  # (N,)
+    ridge: np.ndarray  # (N,)
+    similarity: np.ndarray  # (Z,) of the sample and the centres
+    coefficients: np.ndarray  # (Z, S)
+    goal: np.ndarray  # (S,)
+    eta: float
+    pointers: np.ndarray  # codes of the centres, atom by atom (CSC)
+    centres: np.ndarray
+    values: np.ndarray
+    nonnegative: bool
+    sum_to_one: bool
+    tol: float
+    precision: float
+    scale: float  # of the correlations
+
+
+class Work(NamedTuple):
+    """Memory of one thread. By position in the working set, except where it says by atom."""
+
+    members: np.ndarray  # (N,) atom
+    inside: np.ndarray  # (N,) by atom: whether it is in the working set
+    low: np.ndarray  # (N, S) rows of B
+    matrix: np.ndarray  # (N, N) Gram matrix with the term of low rank
+    line: np.ndarray  # (N,) linear term
+    l1: np.ndarray  # (N,)
+    ridge: np.ndarray  # (N,)
+    correlation: np.ndarray  # (N,) by atom
+    strength: np.ndarray  # (N,) by atom: correlation in excess of what is allowed
+    residual: np.ndarray  # (S,) what the scores miss
+    carry: np.ndarray  # (Z,)
+
+
+@allocating
+def make_room(n_atoms, n_centres, n_scores):
+    """Memory for problems of this size."""
+    return Work(
+        np.empty(n_atoms, np.int64),
+        np.zeros(n_atoms, np.bool_),
+        np.empty((n_atoms, n_scores)),
+        np.empty((n_atoms, n_atoms)),
+        np.empty(n_atoms),
+        np.empty(n_atoms),
+        np.empty(n_atoms),
+        np.empty(n_atoms),
+        np.empty(n_atoms),
+        np.empty(n_scores),
+        np.empty(n_centres),
+    )
+
+
 @inner
-def respond(atom, similarity, coefficients, pointers, centres, values, weights, out):
+def respond(task, work, position):
     """One row of B: what the scores gain by a unit of an atom."""
-    first, last = pointers[atom], pointers[atom + 1]
+    atom, out = work.members[position], work.low[position]
+    first, last = task.pointers[atom], task.pointers[atom + 1]
     for p in range(first, last):
-        weights[p - first] = -similarity[centres[p]] * values[p]
+        work.carry[p - first] = -task.similarity[task.centres[p]] * task.values[p]
     out[:] = 0.0
-    subtract_rows(out, coefficients, centres[first:last], weights, last - first)
+    subtract_rows(out, task.coefficients, task.centres[first:last], work.carry, last - first)
 
 
 @summing
@@ -39,40 +97,43 @@ def gathered(values, index, weights):
 
 
 @inner
-def pull_back(similarity, coefficients, residual, pointers, centres, values, scale, carry, out):
-    """Add ``scale B r`` to ``out``: through the centres, then to the atoms whose codes they are."""
-    for z in range(similarity.size):
-        carry[z] = scale * similarity[z] * dot(coefficients[z], residual)
-    for j in range(out.size):
-        first, last = pointers[j], pointers[j + 1]
-        out[j] += gathered(values[first:last], centres[first:last], carry)
+def pull_back(task, work, residual):
+    """Add ``eta B r`` to the correlations: through the centres, then to the atoms they use."""
+    carry = work.carry
+    for z in range(carry.size):
+        carry[z] = task.eta * task.similarity[z] * dot(task.coefficients[z], residual)
+    for j in range(work.correlation.size):
+        first, last = task.pointers[j], task.pointers[j + 1]
+        work.correlation[j] += gathered(task.values[first:last], task.centres[first:last], carry)
 
 
 @inner
-def extend(gram, cross, l1, ridge, low, goal, eta, members, known, size, matrix, line, weights,
-           ridges):  # fmt: skip
+def extend(task, work, known, size):
     """Gram matrix, linear term and penalties of the atoms that joined the working set."""
+    matrix, members, low = work.matrix, work.members, work.low
     for a in range(known, size):
+        respond(task, work, a)
         atom = members[a]
         for b in range(a + 1):
-            matrix[a, b] = gram[atom, members[b]] + eta * dot(low[a], low[b])
+            matrix[a, b] = task.gram[atom, members[b]] + task.eta * dot(low[a], low[b])
             matrix[b, a] = matrix[a, b]
-        line[a] = cross[atom] + eta * dot(low[a], goal)
-        weights[a], ridges[a] = l1[atom], ridge[atom]
+        work.line[a] = task.cross[atom] + task.eta * dot(low[a], task.goal)
+        work.l1[a], work.ridge[a] = task.l1[atom], task.ridge[atom]
 
 
 @inner
-def excess(correlation, l1, tol, scale, nonnegative, inside, out):
+def excess(task, work):
     """By how much correlations outside the working set exceed what is allowed."""
-    for j in range(out.size):
-        size = correlation[j] if nonnegative else abs(correlation[j])
-        allowed = l1[j] + tol * (l1[j] if l1[j] > 0.0 else scale)
-        out[j] = -1.0 if inside[j] else size - allowed
+    for j in range(work.strength.size):
+        size = work.correlation[j] if task.nonnegative else abs(work.correlation[j])
+        allowed = task.l1[j] + task.tol * (task.l1[j] if task.l1[j] > 0.0 else task.scale)
+        work.strength[j] = -1.0 if work.inside[j] else size - allowed
 
 
 @inner
-def join(strength, members, inside, size):
+def join(work, size):
     """The strongest violators enter the working set; returns its new size."""
+    strength = work.strength
     limit = min(size + max(JOIN, size // 3), strength.size)
     threshold = 0.2 * raised(strength, 0.0)
     while size < limit:
@@ -82,11 +143,90 @@ def join(strength, members, inside, size):
                 best, who = strength[j], j
         if who < 0:
             break
-        members[size] = who
-        inside[who] = True
+        work.members[size] = who
+        work.inside[who] = True
         strength[who] = -1.0
         size += 1
     return size
+
+
+@inner
+def first_members(task, work):
+    """A working set to start from where none is given; returns its size."""
+    copy(task.cross, work.correlation)
+    pull_back(task, work, task.goal)
+    excess(task, work)
+    if task.sum_to_one:
+        strength, lowest = work.strength, np.inf
+        for j in range(strength.size):
+            strength[j] = work.correlation[j] - 0.5 * task.gram[j, j]
+            lowest = min(lowest, strength[j])
+        for j in range(strength.size):
+            strength[j] += 1.0 - lowest  # someone must enter
+    return join(work, 0)
+
+
+@allocating
+def small_problem(task, work, size):
+    """The problem on the working set, as the active-set method wants it."""
+    shift = 0.0
+    if task.sum_to_one:
+        for a in range(size):
+            shift += work.matrix[a, a] / size
+    return Row(
+        work.matrix, work.line[:size], work.l1[:size], work.ridge[:size], task.nonnegative,
+        task.sum_to_one, shift, task.precision, task.scale, task.tol,
+    )  # fmt: skip
+
+
+@allocating
+def correlate(task, work, chosen, weights):
+    """Correlations of all atoms at a code of the working set."""
+    correlation, count = work.correlation, chosen.size
+    copy(task.goal, work.residual)
+    copy(task.cross, correlation)
+    subtract_rows(work.residual, work.low, chosen, weights, count)
+    subtract_rows(correlation, task.gram, work.members[chosen], weights, count)
+    pull_back(task, work, work.residual)
+    if task.sum_to_one and count > 0:
+        multiplier = 0.0
+        for a in range(count):
+            atom = work.members[chosen[a]]
+            sign = 1.0 if weights[a] > 0.0 else -1.0
+            slope = correlation[atom] - task.ridge[atom] * weights[a] - task.l1[atom] * sign
+            multiplier += slope / count
+        for j in range(correlation.size):
+            correlation[j] -= multiplier
+
+
+@allocating
+def solve_task(task, work, factor, atoms, values, max_iter):
+    """Solve one problem from the given atoms and values; positions are in the working set."""
+    work.inside[:] = False
+    size: int | np.int64 = np.int64(atoms.size)
+    for a in range(size):
+        work.members[a] = atoms[a]
+        work.inside[atoms[a]] = True
+    chosen, weights = np.arange(size), values.copy()
+    if size == 0:
+        size = first_members(task, work)
+    known, iterations, converged = 0, 0, size == 0
+    for _ in range(ROUNDS if size > 0 else 0):
+        extend(task, work, known, size)
+        known = size
+        scratch = allocate(size)
+        row = small_problem(task, work, size)
+        factor, count, steps, good = solve_row(row, scratch, factor, chosen, weights, max_iter)
+        iterations += steps
+        chosen, weights = np.empty(count, np.int64), np.empty(count)
+        gather(scratch, count, chosen, weights)
+        correlate(task, work, chosen, weights)
+        excess(task, work)
+        size = join(work, size)
+        if size == known:
+            converged = good
+            break
+    return factor, work.members[chosen], weights, iterations, converged
 
 
 @compiled(error_model="numpy")
@@ -114,106 +254,27 @@ def solve_rows(
         As in the active-set method.
     """
     n_rows, n_atoms = cross.shape
-    low, correlation = np.empty((n_atoms, goals.shape[1])), np.empty(n_atoms)
-    members, inside = np.empty(n_atoms, np.int64), np.zeros(n_atoms, np.bool_)
-    strength, residual, full = np.empty(n_atoms), np.empty(goals.shape[1]), np.empty(n_atoms)
-    carry = np.empty(similarity.shape[1])
-    matrix, line = np.empty((n_atoms, n_atoms)), np.empty(n_atoms)
-    small_l1, small_ridge = np.empty(n_atoms), np.empty(n_atoms)
+    work = make_room(n_atoms, similarity.shape[1], goals.shape[1])
     factor = np.empty((40, 40))
     indptr = np.zeros(n_rows + 1, np.int64)
     out_atoms, out_values = np.empty(n_atoms + 64, np.int64), np.empty(n_atoms + 64)
     iterations, converged = np.zeros(n_rows, np.int64), np.zeros(n_rows, np.bool_)
     for i in range(n_rows):
-        lines = l1[i % l1.shape[0]]
-        ridges = ridge[i % ridge.shape[0]]
-        eta = etas[i]
-        scale = prepare(cross[i], 0.0, correlation, strength)
-        inside[:] = False
-        size = 0
-        first, last = starts[i], starts[i + 1]
-        for p in range(first, last):
-            members[size] = start_atoms[p]
-            inside[start_atoms[p]] = True
-            size += 1
-        positions = np.arange(size)
-        values = start_values[first:last].copy()
-        if size == 0:
-            copy(cross[i], full)
-            pull_back(
-                similarity[i], coefficients, goals[i], pointers, centres, by_atom, eta, carry, full
-            )
-            excess(full, lines, tol, scale, nonnegative, inside, strength)
-            if sum_to_one:
-                lowest = np.inf
-                for j in range(n_atoms):
-                    strength[j] = full[j] - 0.5 * gram[j, j]
-                    lowest = min(lowest, strength[j])
-                for j in range(n_atoms):
-                    strength[j] += 1.0 - lowest  # someone must enter
-            size = join(strength, members, inside, 0)
-            positions, values = np.empty(0, np.int64), np.empty(0)
-        known, count, done = 0, 0, size == 0
-        converged[i] = done
-        chosen, weights = np.empty(0, np.int64), np.empty(0)
-        for _ in range(ROUNDS):
-            if done:
-                break
-            for a in range(known, size):
-                respond(
-                    members[a], similarity[i], coefficients, pointers, centres, by_atom, carry,
-                    low[a],
-                )  # fmt: skip
-            extend(
-                gram, cross[i], lines, ridges, low, goals[i], eta, members, known, size, matrix,
-                line, small_l1, small_ridge,
-            )  # fmt: skip
-            known = size
-            shift = 0.0
-            if sum_to_one:
-                for a in range(size):
-                    shift += matrix[a, a] / size
-            row = Row(
-                matrix, line[:size], small_l1[:size], small_ridge[:size], nonnegative, sum_to_one,
-                shift, precision, scale, tol,
-            )  # fmt: skip
-            scratch = allocate(size)
-            factor, count, steps, good = solve_row(
-                row, scratch, factor, positions, values, max_iter
-            )
-            iterations[i] += steps
-            chosen, weights = np.empty(count, np.int64), np.empty(count)
-            gather(scratch, count, chosen, weights)
-            # Optimality among all atoms.
-            copy(goals[i], residual)
-            copy(cross[i], correlation)
-            subtract_rows(residual, low, chosen, weights, count)
-            subtract_rows(correlation, gram, members[chosen], weights, count)
-            pull_back(
-                similarity[i], coefficients, residual, pointers, centres, by_atom, eta, carry,
-                correlation,
-            )  # fmt: skip
-            if sum_to_one and count > 0:
-                multiplier = 0.0
-                for a in range(count):
-                    atom = members[chosen[a]]
-                    sign = 1.0 if weights[a] > 0.0 else -1.0
-                    slope = correlation[atom] - ridges[atom] * weights[a] - lines[atom] * sign
-                    multiplier += slope / count
-                correlation -= multiplier
-            excess(correlation, lines, tol, scale, nonnegative, inside, strength)
-            before = size
-            size = join(strength, members, inside, size)
-            if size == before:
-                converged[i] = good
-                break
-            positions, values = chosen, weights
-        end = indptr[i] + count
-        indptr[i + 1] = end
-        if end > out_atoms.size:
-            out_atoms = np.concatenate((out_atoms, np.empty(end, np.int64)))
-            out_values = np.concatenate((out_values, np.empty(end)))
-        for a in range(count):
-            out_atoms[indptr[i] + a] = members[chosen[a]]
-            out_values[indptr[i] + a] = weights[a]
+        scale = prepare(cross[i], 0.0, work.correlation, work.strength)
+        task = Task(
+            gram, cross[i], l1[i % l1.shape[0]], ridge[i % ridge.shape[0]], similarity[i],
+            coefficients, goals[i], etas[i], pointers, centres, by_atom, nonnegative, sum_to_one,
+            tol, precision, scale,
+        )  # fmt: skip
+        given = slice(starts[i], starts[i + 1])
+        factor, atoms, values, iterations[i], converged[i] = solve_task(
+            task, work, factor, start_atoms[given], start_values[given], max_iter
+        )
+        first, last = indptr[i], indptr[i] + atoms.size
+        indptr[i + 1] = last
+        if last > out_atoms.size:
+            out_atoms = np.concatenate((out_atoms, np.empty(last, np.int64)))
+            out_values = np.concatenate((out_values, np.empty(last)))
+        out_atoms[first:last] = atoms
+        out_values[first:last] = values
     return indptr, out_atoms[: indptr[-1]], out_values[: indptr[-1]], iterations, converged
