@@ -203,7 +203,7 @@ def correlate(task, work, chosen, weights):
 def solve_task(task, work, factor, atoms, values, max_iter):
     """Solve one problem from the given atoms and values; positions are in the working set."""
     work.inside[:] = False
-    size: int | np.int64 = np.int64(atoms.size)
+    size = int(atoms.size)
     for a in range(size):
         work.members[a] = atoms[a]
         work.inside[atoms[a]] = True

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..coders.base import check_count
+from ..coders.base import check_count, with_kernel_object
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..kernels import Kernel, as_kernel
 from ..learning.frames import orthonormal_basis
@@ -103,7 +103,4 @@ class KernelSetTransformer(SetTransformer):
 
     def set_params(self, **params):
         """Set parameters; ``kernel__gamma`` works for a kernel given by name, too."""
-        nested = any(name.startswith("kernel__") for name in params)
-        if nested and isinstance(params.get("kernel", self.kernel), str):
-            params["kernel"] = as_kernel(params.get("kernel", self.kernel))
-        return super().set_params(**params)
+        return super().set_params(**with_kernel_object(params, self.kernel))

@@ -351,10 +351,7 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def set_params(self, **params):
         """Set parameters; ``kernel__gamma`` works for a kernel given by name, too."""
-        nested = any(name.startswith("kernel__") for name in params)
-        if nested and isinstance(params.get("kernel", self.kernel), str):
-            params["kernel"] = as_kernel(params.get("kernel", self.kernel))
-        return super().set_params(**params)
+        return super().set_params(**with_kernel_object(params, self.kernel))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -368,6 +365,14 @@ class BaseKernelCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         tags.input_tags.two_d_array = kernel.input_ndim != 3
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def with_kernel_object(params: dict[str, Any], kernel: Any) -> dict[str, Any]:
+    """Parameters that reach into the kernel need an object to reach into, not its name."""
+    given = params.get("kernel", kernel)
+    if isinstance(given, str) and any(name.startswith("kernel__") for name in params):
+        return {**params, "kernel": as_kernel(given)}
+    return params
 
 
 def _check_as_many(n_samples: int, n_codes: int) -> None:

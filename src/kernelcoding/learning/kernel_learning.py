@@ -223,8 +223,6 @@ def prepared_start(kernel: Kernel, X: NDArray, y: Any, settings: KernelLearning)
     """The kernel to start from: several kernels at equal shares, or aligned with the labels."""
     if not isinstance(kernel, MultipleKernel):
         return kernel
-    if settings.weights not in ("ratio", "alignment"):
-        raise ValueError(f'weights must be "ratio" or "alignment", got {settings.weights!r}.')
     if settings.weights == "ratio":
         if kernel.weights is not None:
             return kernel

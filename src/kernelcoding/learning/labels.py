@@ -100,15 +100,18 @@ class Labels:
 
     def decision(self, scores: NDArray) -> NDArray:
         """Scores as scikit-learn wants them: one number a sample for two classes."""
-        if scores.shape[1] == 2 and not self.multilabel:
-            return scores[:, 1] - scores[:, 0]
-        return scores
+        return scores if self.multilabel else one_for_two(scores)
 
     def predict(self, scores: NDArray) -> NDArray:
         """The class of highest score; all of positive score where there are several a sample."""
         if self.multilabel:
             return (scores > 0.0).astype(int)
         return self.classes[scores.argmax(axis=1)]
+
+
+def one_for_two(scores: NDArray) -> NDArray:
+    """Two classes need one number a sample: the second's score minus the first's."""
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
 def _refuse_missing(labels: Any) -> None:

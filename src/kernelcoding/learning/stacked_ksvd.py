@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -21,11 +20,13 @@ from ..coders.base import check_count, check_positive
 from ..coders.pursuit import KernelMatchingPursuit
 from ..dictionary import PointDictionary
 from ..kernels import Kernel, as_kernel
+from . import ridge
 from .alternation import Alternation, Outcome
 from .coding import code_samples
 from .frames import dense
 from .initial import KnownCandidates, initial_loads, shares
 from .label_frame import LabelFrame
+from .labels import one_for_two
 from .learner import AtomLearner
 
 UPDATES = ("aksvd", "ksvd")
@@ -90,7 +91,7 @@ class BaseStackedKSVD(
         atoms = self._first_atoms(plain, labels)
         indicator = (labels[:, None] == np.arange(len(self.classes_))).astype(np.float64)
         scale = np.sqrt(unit * self._weights())
-        first = ridge(self._codes(plain, atoms), indicator, unit)
+        first = weights_of(self._codes(plain, atoms), indicator, unit)
         frame = plain.with_targets(indicator * scale)
         learner = self._learner(frame, np.vstack([atoms, (first * scale).T]))
         alternation = Alternation(self.max_iter, self.tol, self.callback, self.verbose)
@@ -107,7 +108,7 @@ class BaseStackedKSVD(
         self.classifier_ = (
             targets * inverse / scale[:, None]
             if self.classifier_weight > 0
-            else ridge(self._codes(plain, atoms), indicator, unit).T
+            else weights_of(self._codes(plain, atoms), indicator, unit).T
         )
 
     def _first_atoms(self, plain: LabelFrame, labels: NDArray) -> NDArray:
@@ -172,8 +173,7 @@ class BaseStackedKSVD(
         scores : array of shape (n, n_classes), or (n,) for two classes
             With two classes, the score of the second minus that of the first.
         """
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        return one_for_two(self._scores(X))
 
     def predict(self, X) -> NDArray:
         """The class of largest score.
@@ -250,12 +250,9 @@ class BaseStackedKSVD(
 
 def run(learner: AtomLearner, alternation: Alternation) -> Outcome:
     """Codes and atoms in turn."""
-    steps = [("atoms", learner.improve), ("codes", learner.code)]
-    return alternation.run(("codes", learner.code), steps, learner.snapshot)
+    return alternation.run(("codes", learner.code), learner.steps, learner.snapshot)
 
 
-def ridge(codes: NDArray, targets: NDArray, weight: float) -> NDArray:
+def weights_of(codes: NDArray, targets: NDArray, price: float) -> NDArray:
     r"""Linear maps from codes to targets, :math:`(Y^\top Y + w I)^{-1} Y^\top T`, (N, S)."""
-    normal = codes.T @ codes
-    normal[np.diag_indices_from(normal)] += weight
-    return linalg.solve(normal, codes.T @ targets, assume_a="pos")
+    return ridge.fit(codes, targets, np.ones(len(codes)), price, intercept=False)[0]

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ..penalty import Penalty
 from ..problem import Codes, CodingProblem
-from .active_set import assemble
+from .active_set import Arrays, assemble
 from .layout import plain
 from .parallel import map_rows
 
@@ -68,43 +68,33 @@ def solve(
     """
     from .._compiled.low_rank import solve_rows
 
-    exact = problem.astype(np.float64)
-    gram, cross = plain(exact.gram), plain(exact.cross)
-    l1, ridge = (plain(part, np.float64) for part in (penalty.l1, penalty.ridge))
-    given = sparse.csr_array(cross.shape) if start is None else sparse.csr_array(start)
-    centres = sparse.csc_array(scores.centres)
+    arrays = Arrays.of(problem, penalty, start)
+    centres = sparse.csc_array(scores.centres).astype(np.float64)
     similarity, coefficients, goals, etas = (
         plain(part, np.float64)
         for part in (scores.similarity, scores.coefficients, scores.goals, scores.etas)
     )
-    precision = problem.n_atoms * float(np.finfo(problem.gram.dtype).eps)
-    starts = given.indptr.astype(np.int64)
 
     def run(rows: slice):
         return solve_rows(
-            gram,
-            cross[rows],
-            l1 if l1.shape[0] == 1 else l1[rows],
-            ridge if ridge.shape[0] == 1 else ridge[rows],
+            *arrays.of_problem(rows),
             similarity[rows],
             coefficients,
             goals[rows],
             etas[rows],
             centres.indptr.astype(np.int64),
             centres.indices.astype(np.int64),
-            np.asarray(centres.data, np.float64),
-            starts[rows.start : rows.stop + 1],
-            given.indices.astype(np.int64),
-            np.asarray(given.data, np.float64),
+            centres.data,
+            *arrays.of_start(rows),
             nonnegative,
             sum_to_one,
             tol,
-            precision,
+            arrays.precision,
             max_iter,
         )
 
     parts = map_rows(run, problem.n_samples, n_jobs)
-    codes = assemble(parts, cross)
+    codes = assemble(parts, arrays.cross)
     codes.sort_indices()
     converged = np.concatenate([part[4] for part in parts])
     return codes, converged, np.concatenate([part[3] for part in parts])
