@@ -31,7 +31,7 @@ $(VENV)/.created:
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[cli]"
+	$(BIN)/python -m pip install --quiet --editable ".[cli,report]"
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml

@@ -1,20 +1,19 @@
 """Displays: what is drawn, not how it looks."""
 
 import builtins
+import copy
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 import kernelcoding as kc
-from reference import records
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 
 from kernelcoding.displays import (  # noqa: E402
-    AtomsCurveDisplay,
     CodeDisplay,
     DictionaryDisplay,
     HistoryDisplay,
@@ -166,6 +165,48 @@ def test_half_steps_are_those_that_a_callback_saw(digits):
     assert set(display.markers_) == {"codes", "atoms", "classifier"}
 
 
+def marked(display):
+    """The name that stands at each value, and the values under the marks."""
+    names, values = {}, {}
+    for name, marks in display.markers_.items():
+        for place, value in marks.get_xydata():
+            assert place not in names
+            names[place], values[place] = name, value
+    order = sorted(names)
+    return order, [names[place] for place in order], [values[place] for place in order]
+
+
+@pytest.mark.parametrize("rounds", [0, 2])
+def test_half_steps_that_an_estimator_tells_are_marked(digits, rounds):
+    """Kernel learning starts the rounds anew: their number says nothing, the estimator must."""
+    X, _ = digits
+    seen = []
+    estimator = kc.KernelDictionaryLearning(
+        kc.KernelSparseCoder(alpha=0.05), n_atoms=6, max_iter=2, tol=0,
+        learn_kernel=kc.KernelLearning(max_iter=1, rounds=rounds) if rounds else False,
+        callback=lambda progress: seen.append((progress.step, progress.objective)),
+    ).fit(X)  # fmt: skip
+    steps, objectives = zip(*seen, strict=True)
+    assert steps.count("codes") == 3 * (1 + rounds)
+    display = HistoryDisplay.from_estimator(estimator)
+    places, names, values = marked(display)
+    assert places == list(range(len(estimator.objective_history_)))
+    assert names == list(steps)
+    np.testing.assert_array_equal(values, estimator.objective_history_)
+    np.testing.assert_array_equal(values, objectives)
+    legend = display.ax_.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["codes", "atoms"]
+    assert legend.get_title().get_text() == "after"
+
+
+def test_what_an_estimator_tells_goes_before_what_must_have_been(learned):
+    told = copy.copy(learned)
+    told.objective_steps_ = ["words"] * len(learned.objective_history_)
+    assert list(HistoryDisplay.from_estimator(told).markers_) == ["words"]
+    told.objective_steps_ = ["words"]  # of another run
+    assert HistoryDisplay.from_estimator(told).steps == HistoryDisplay.from_estimator(learned).steps
+
+
 def test_batches_have_no_half_steps(digits):
     X, _ = digits
     online = kc.KernelDictionaryLearning(n_atoms=5).partial_fit(X[:40]).partial_fit(X[40:])
@@ -191,66 +232,7 @@ def test_wrong_input_for_histories(learned, digits):
         HistoryDisplay.from_history([1.0, 2.0], steps=["codes"])
 
 
-# Curves
-
-
-def test_curves_are_means_with_bands(rng):
-    sizes, values = [50, 100, 200], {"a": rng.normal(size=(4, 3)), "b": rng.normal(size=(1, 3))}
-    paper = {"a": [np.nan, 51.0, np.nan]}
-    display = AtomsCurveDisplay.from_arrays(sizes, values, paper, metric="mAP")
-    means, spreads = values["a"].mean(axis=0), values["a"].std(axis=0, ddof=1)
-    np.testing.assert_array_equal(display.lines_["a"].get_xdata(), sizes)
-    np.testing.assert_allclose(display.lines_["a"].get_ydata(), means)
-    corners = display.bands_["a"].get_paths()[0].vertices
-    for size, low, high in zip(sizes, means - spreads, means + spreads, strict=True):
-        heights = corners[corners[:, 0] == size, 1]
-        np.testing.assert_allclose([heights.min(), heights.max()], [low, high])
-    np.testing.assert_array_equal(display.paper_["a"].get_xydata(), [[100, 51]])
-    assert list(display.paper_) == ["a"]
-    assert display.ax_.get_ylabel() == "mAP, %"
-    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels == ["a", "a, paper", "b"]
-
-
-def test_missing_values_do_not_count():
-    display = AtomsCurveDisplay.from_arrays(
-        [1, 2, 3], {"a": [[1.0, np.nan, 5.0], [3.0, np.nan, np.nan]]}
-    )
-    np.testing.assert_array_equal(display.lines_["a"].get_xydata(), [[1, 2], [3, 5]])
-
-
-def test_curves_from_files_and_from_lines(tmp_path, rng):
-    lines = records.fmd(rng)
-    path = records.write(tmp_path / "fmd.jsonl", lines)
-    from_file = AtomsCurveDisplay.from_records(path)
-    from_lines = AtomsCurveDisplay.from_records(iter(lines), table="Accuracy against atoms")
-    for method in records.METHODS:
-        for position, size in enumerate((50, 100, 200, 300, 400, 500)):
-            mean = np.mean(
-                [x["value"] for x in lines[1:] if (x["method"], x["size"]) == (method, size)]
-            )
-            for display in (from_file, from_lines):
-                x, y = display.lines_[method].get_xydata()[position]
-                assert x == size
-                assert y == pytest.approx(mean)
-    np.testing.assert_array_equal(from_file.paper_["kSC"].get_xydata(), [[500, 53.4]])
-    assert set(from_file.paper_) == {"SC", "kSC", "kLLC"}
-
-
-def test_several_tables_need_a_name(rng):
-    lines = records.fmd(rng)[1:]
-    other = [line | {"experiment": "voc"} for line in lines]
-    with pytest.raises(ValueError, match=r"found \['fmd: .*voc: .*Name the experiment"):
-        AtomsCurveDisplay.from_records(lines + other)
-    display = AtomsCurveDisplay.from_records(lines + other, experiment="voc")
-    assert display.values["SC"].shape == (3, 6)
-    with pytest.raises(ValueError, match="found none"):
-        AtomsCurveDisplay.from_records(lines, table="Results")
-
-
-def test_wrong_shapes_of_values():
-    with pytest.raises(ValueError, match=r"shape \(n_splits, 2\).*got \(1, 3\)"):
-        AtomsCurveDisplay.from_arrays([1, 2], {"a": [1.0, 2.0, 3.0]})
+# Without matplotlib
 
 
 def test_without_matplotlib_a_sentence_says_so(monkeypatch):

@@ -109,7 +109,7 @@ def test_a_lock_keeps_others_out_and_dies_with_its_owner(path):
 
 def test_summaries_are_means_and_spreads(path):
     file = RecordFile(path, HEADER)
-    values = {"kSC": [90.0, 94.0], "SRC": [80.0], "kLLC": [91.0, 93.0], "new": [50.0]}
+    values = {"kSC": [90.0, 94.0], "SRC": [80.0], "kLLC": [94.0, 96.0], "new": [50.0]}
     paper = {"kSC": 93.0, "SRC": 81.0, "kLLC": 92.0, "new": None}
     for method, found in values.items():
         for split, value in enumerate(found):
@@ -123,6 +123,32 @@ def test_summaries_are_means_and_spreads(path):
     assert rows["SRC"].deviation is None
     verdicts = {method: row.verdict for method, row in rows.items()}
     assert verdicts == {"kSC": "within spread", "SRC": "below", "kLLC": "better", "new": ""}
+
+
+def test_an_experiment_that_has_grown_is_described_anew(path):
+    first = RecordFile(path, HEADER)
+    first.append(result("t/a/None/0", 1.0))
+    before = path.read_bytes()
+    RecordFile(path, HEADER)
+    assert path.read_bytes() == before  # nothing new, nothing written
+    grown = {**HEADER, "protocol": "And a second table."}
+    assert RecordFile(path, grown).keys == {"t/a/None/0"}
+    RecordFile(path, grown)
+    kinds = [record["kind"] for record in read_records(path)]
+    assert kinds == ["experiment", "result", "experiment"]
+    assert path.read_bytes().startswith(before)
+
+
+def test_summaries_are_in_order(path):
+    """However many processes wrote the records."""
+    file = RecordFile(path, HEADER)
+    cells = [("t", "b", 20), ("u", "a", None), ("t", "a", 20), ("t", "b", 5), ("t", "a", 5)]
+    for table, method, size in cells:
+        record = result(f"{table}/{method}/{size}/0", 1.0, table=table, method=method, size=size)
+        file.append({**record, "paper": None, "seconds": 1.0})
+    rows = [(row.table, row.method, row.size) for row in summarize(path)]
+    expected = [("t", "b", 5), ("t", "b", 20), ("t", "a", 5), ("t", "a", 20), ("u", "a", None)]
+    assert rows == expected
 
 
 def test_arrays_are_computed_once_for_what_they_depend_on(tmp_path):

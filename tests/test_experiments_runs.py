@@ -10,7 +10,7 @@ import pytest
 from kernelcoding import KernelSparseCoder, ResidualClassifier
 from kernelcoding.experiments import REGISTRY, digits, fmd, photographs, read_records, virus, yaleb
 from kernelcoding.experiments.definition import Dataset, Splits
-from kernelcoding.experiments.runner import Selection, run_experiment
+from kernelcoding.experiments.runner import Selection, installed, run_experiment
 from kernelcoding.experiments.splitting import grouped, halves, shuffled_folds
 from kernelcoding.experiments.words import Vocabulary, hellinger, whitened
 from kernelcoding.images import RegionCovariance
@@ -80,6 +80,22 @@ def test_the_figures_have_all_nine_methods():
                     assert f"{method}, control" in names
 
 
+@pytest.mark.parametrize("name", ["yaleb", "fmd"])
+def test_curves_are_of_the_first_splits(name):
+    """A second family with fewer splits, the very same divisions."""
+    experiment = REGISTRY[name].full
+    assert experiment.tables[-1].splits == "curve"
+    assert {table.splits for table in experiment.tables[:-1]} == {"splits"}
+    many, few = experiment.splits["splits"], experiment.splits["curve"]
+    assert (many.count, few.count) == {"yaleb": (5, 3), "fmd": (10, 5)}[name]
+    dataset = Dataset(None, np.repeat(np.arange(4), 70), tuple("abcd"))
+    for number in range(few.count):
+        first, second = many.make(dataset, number), few.make(dataset, number)
+        assert first.seed == second.seed
+        np.testing.assert_array_equal(first.train, second.train)
+        np.testing.assert_array_equal(first.test, second.test)
+
+
 def test_digits_leave_everything_a_report_shows(tmp_path):
     quick = replace(REGISTRY["digits"].quick, splits={"splits": Splits(1, halves(2, n_train=12))})
     found = results(run_experiment(quick, out=tmp_path, progress=False))
@@ -99,6 +115,12 @@ def test_digits_leave_everything_a_report_shows(tmp_path):
         assert min(residuals, key=residuals.get) == example["query"]["predicted"]
         for picture in (example["query"]["image"], example["atoms"][0]["image"]):
             assert base64.b64decode(picture.split(",")[1]).startswith(b"\x89PNG")
+    # One atom of weight one: its class has the squared distance to it, the others k(x, x) = 1.
+    hard = found[f"{table}/bag of words, hard, linear/None/0"]["artifacts"]["examples"]
+    for example in hard:
+        own = example["residuals"].pop(example["atoms"][0]["label"])
+        assert 0 <= own < 1
+        assert set(example["residuals"].values()) == {1.0}
     wrong = [e["query"]["label"] != e["query"]["predicted"] for e in examples]
     assert wrong == sorted(wrong, reverse=True)
     learned = found["accuracy against atoms/kSC/20/0"]["artifacts"]
@@ -137,6 +159,7 @@ def test_faces_of_five_people(tmp_path):
     scale = replace(
         yaleb.QUICK,
         rounds=1,
+        sizes=(20,),
         spaces={
             **yaleb.QUICK.spaces,
             "kSC": {"width": (0.1,), "alpha": (3e-4,)},
@@ -146,11 +169,12 @@ def test_faces_of_five_people(tmp_path):
     experiment = replace(
         yaleb.experiment(scale, quick=True, n_atoms=25),
         load=partial(few, yaleb.load, 5, 40),
-        splits={"splits": Splits(1, halves(2, n_train=20))},
+        splits=dict.fromkeys(("splits", "curve"), Splits(1, halves(2, n_train=20))),
     )
     path = run_experiment(experiment, home, tmp_path, download=False, progress=False)
     found = results(path)
-    assert len(found) == len(list(experiment.cells()))
+    there = [cell.key for cell in experiment.cells() if installed(cell)]
+    assert sorted(found) == sorted(there)
     values = {key.split("/")[1]: record["value"] for key, record in found.items()}
     assert found["all samples, residual rule/kSC/None/0"]["value"] > 90
     assert values["l-SkSC"] > 70
@@ -299,7 +323,9 @@ def test_materials_of_two_kinds(tmp_path, rng):
         mask = np.zeros((56, 56), np.uint8)
         mask[8:48, 8:48] = 255
         put(tmp_path / "fmd" / "mask" / name / f"{number:02d}.jpg", mask)
-    scale = replace(fmd.QUICK, rounds=1, n_splits=1, sizes=(6,), vocabulary=VOCABULARY)
+    scale = replace(
+        fmd.QUICK, rounds=1, n_splits=1, curve_splits=1, sizes=(6,), vocabulary=VOCABULARY
+    )
     experiment = fmd.experiment(scale, quick=True)
     path = run_experiment(experiment, tmp_path, tmp_path / "runs", download=False, progress=False)
     found = results(path)

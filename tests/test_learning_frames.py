@@ -12,7 +12,7 @@ from kernelcoding.dictionary import PointDictionary
 from kernelcoding.kernels import Gaussian, Linear, Precomputed
 from kernelcoding.learning import frames, refresh
 from kernelcoding.learning.coding import better, code_samples, used
-from kernelcoding.learning.frames import LandmarkFrame, product
+from kernelcoding.learning.frames import LandmarkFrame
 from kernelcoding.learning.initial import Candidates, KnownCandidates, initial_loads, shares
 from kernelcoding.learning.landmarks import choose_landmarks, leverage
 from kernelcoding.learning.learner import AtomLearner
@@ -52,14 +52,6 @@ def test_frames_know_their_samples(kind, rng):
     assert_allclose(here.frame.kernel_of(rows), some @ some.T, atol=1e-8)
     total = here.frame.sum_of(rows, weights)
     assert_allclose(here.atoms(total[:, None])[0], weights @ some, atol=1e-8)
-
-
-@pytest.mark.parametrize("density", [0.01, 0.5])
-def test_products_with_sparse_codes(density, rng):
-    matrix = rng.normal(size=(5, 40))
-    codes = rng.normal(size=(40, 30)) * (rng.uniform(size=(40, 30)) < density)
-    for form in (codes, sparse.csr_array(codes)):
-        assert_allclose(product(matrix, form), matrix @ codes, atol=1e-12)
 
 
 @pytest.mark.parametrize("form", [np.array, sparse.csr_array])

@@ -278,7 +278,8 @@ def test_threads_and_repetition_change_nothing(classifier, data):
     again, two = clone(one).fit(X, y), clone(one).set_params(n_jobs=2).fit(X, y)
     assert_array_equal(again.decision_function(Q), one.decision_function(Q))
     assert_array_equal(again.predict_proba(Q), one.predict_proba(Q))
-    assert_array_equal(two.decision_function(Q), one.decision_function(Q))
+    # Threads share the rows of matrix products, which may round differently.
+    assert_allclose(two.decision_function(Q), one.decision_function(Q), atol=1e-10)
     other = clone(one).set_params(random_state=4).fit(X, y)
     assert not np.array_equal(other.dictionary_.weights, one.dictionary_.weights)
     thawed = pickle.loads(pickle.dumps(one))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from .codes import Codes, row_sums, times
 from .dictionary import Dictionary, Neighbours
 from .gram import GramFacts
 from .selection import smallest
-
-Codes: TypeAlias = Any  # a dense array or a scipy.sparse.csr_array, one code a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,7 @@ class CodingProblem:
 
     def correlation(self, codes: Codes) -> NDArray:
         r"""Inner products of atoms and residuals, :math:`k - K y`: minus the gradient, (n, N)."""
-        return self.cross - codes @ self.gram
+        return self.cross - times(codes, self.gram)
 
     def squared_distances(self) -> NDArray:
         r"""Squared distances in H from samples to atoms, (n, N), never negative."""
@@ -136,12 +133,6 @@ class KnownDictionary(Dictionary):
         cross = np.take_along_axis(problem.cross, indices, axis=1)
         trace = np.take_along_axis(distances, indices, axis=1).sum(axis=1)
         return Neighbours(indices, cross, problem.self_similarity, trace)
-
-
-def row_sums(codes: Codes, weights: NDArray | float = 1.0) -> NDArray:
-    """Sum of ``codes * weights`` over atoms, for dense and CSR codes alike."""
-    product: Any = codes.multiply(weights) if sparse.issparse(codes) else codes * weights
-    return np.asarray(product.sum(axis=1)).ravel()
 
 
 __all__ = ["Codes", "CodingProblem", "KnownDictionary", "row_sums"]

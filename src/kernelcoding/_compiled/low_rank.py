@@ -3,9 +3,10 @@ r"""Weighted lasso whose Gram matrix is shared but for a term of low rank, diffe
 .. math:: \min_y \tfrac12 y^\top K y - k^\top y + \sum_j l_j|y_j| + \tfrac\eta2\|g - B^\top y\|^2,
           \qquad B = \sum_z k_z\, y_z c_z^\top
 
-B (atoms x classes) is never formed: its rows are computed for the atoms in a working set, and its
-product with a residual goes through the centres z. The small problem on the working set is solved
-by the active-set method; the strongest violators among all atoms join, until there are none.
+B (atoms x classes) is never formed: its rows are computed for the atoms in a working set. In one
+pass over many rows, the strongest violators among all atoms join each row's working set, their rows
+of B are computed atom by atom (all from the same centres), and the small problems are solved by the
+active-set method. Correlations, which say who violates, are matrix products between passes.
 """
 
 from typing import NamedTuple
@@ -13,12 +14,31 @@ from typing import NamedTuple
 import numpy as np
 
 from .active_members import Row, allocate
-from .active_set import gather, prepare, solve_row
+from .active_set import gather, solve_row
 from .cholesky import allocating, copy, dot, inner, raised, subtract_rows, summing
 from .jit import compiled
 
-ROUNDS = 50
 JOIN = 12  # violators that may join at once, at least
+
+
+class Shared(NamedTuple):
+    """Arrays of all problems, one a row where not shared."""
+
+    gram: np.ndarray  # (N, N)
+    cross: np.ndarray  # (n, N)
+    l1: np.ndarray  # (n or 1, N)
+    ridge: np.ndarray  # (n or 1, N)
+    goals: np.ndarray  # (n, S)
+    etas: np.ndarray  # (n,)
+
+
+class Options(NamedTuple):
+    """As in the active-set method."""
+
+    nonnegative: bool
+    sum_to_one: bool
+    tol: float
+    precision: float
 
 
 class Task(NamedTuple):
@@ -28,13 +48,8 @@ class Task(NamedTuple):
     cross: np.ndarray  # (N,)
     l1: np.ndarray  # (N,)
     ridge: np.ndarray  # (N,)
-    similarity: np.ndarray  # (Z,) of the sample and the centres
-    coefficients: np.ndarray  # (Z, S)
     goal: np.ndarray  # (S,)
     eta: float
-    pointers: np.ndarray  # codes of the centres, atom by atom (CSC)
-    centres: np.ndarray
-    values: np.ndarray
     nonnegative: bool
     sum_to_one: bool
     tol: float
@@ -43,127 +58,196 @@ class Task(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Memory of one thread. By position in the working set, except where it says by atom."""
+    """The problem on a working set, by position there."""
 
     members: np.ndarray  # (N,) atom
-    inside: np.ndarray  # (N,) by atom: whether it is in the working set
-    low: np.ndarray  # (N, S) rows of B
     matrix: np.ndarray  # (N, N) Gram matrix with the term of low rank
     line: np.ndarray  # (N,) linear term
     l1: np.ndarray  # (N,)
     ridge: np.ndarray  # (N,)
-    correlation: np.ndarray  # (N,) by atom
-    strength: np.ndarray  # (N,) by atom: correlation in excess of what is allowed
-    residual: np.ndarray  # (S,) what the scores miss
-    carry: np.ndarray  # (Z,)
+
+
+class Rows(NamedTuple):
+    """What is known of the solutions, one a row; changed in place."""
+
+    codes: np.ndarray  # (n, N)
+    place: np.ndarray  # (n, N) of the row of B; -1 where an atom is not in the working set
+    residual: np.ndarray  # (n, S) what the scores miss
+    iterations: np.ndarray  # (n,)
+    solved: np.ndarray  # (n,) whether the code is that of the working set
+    converged: np.ndarray  # (n,) whether it is optimal there
+    finished: np.ndarray  # (n,) whether no other atom violates its condition
 
 
 @allocating
-def make_room(n_atoms, n_centres, n_scores):
+def make_room(n_atoms):
     """Memory for problems of this size."""
     return Work(
         np.empty(n_atoms, np.int64),
-        np.zeros(n_atoms, np.bool_),
-        np.empty((n_atoms, n_scores)),
         np.empty((n_atoms, n_atoms)),
         np.empty(n_atoms),
         np.empty(n_atoms),
         np.empty(n_atoms),
-        np.empty(n_atoms),
-        np.empty(n_atoms),
-        np.empty(n_scores),
-        np.empty(n_centres),
     )
 
 
-@inner
-def respond(task, work, position):
-    """One row of B: what the scores gain by a unit of an atom."""
-    atom, out = work.members[position], work.low[position]
-    first, last = task.pointers[atom], task.pointers[atom + 1]
-    for p in range(first, last):
-        work.carry[p - first] = -task.similarity[task.centres[p]] * task.values[p]
-    out[:] = 0.0
-    subtract_rows(out, task.coefficients, task.centres[first:last], work.carry, last - first)
+@allocating
+def task_of(shared, options, i, magnitude):
+    """The problem of one row; ``magnitude`` is memory."""
+    cross = shared.cross[i]
+    for j in range(cross.size):
+        magnitude[j] = abs(cross[j])
+    scale = raised(magnitude, 0.0)
+    return Task(
+        shared.gram, cross, shared.l1[i % shared.l1.shape[0]],
+        shared.ridge[i % shared.ridge.shape[0]], shared.goals[i], shared.etas[i],
+        options.nonnegative, options.sum_to_one, options.tol, options.precision,
+        scale if scale > 0.0 else 1.0,
+    )  # fmt: skip
+
+
+# Who joins -----------------------------------------------------------------------------------
 
 
 @summing
-def gathered(values, index, weights):
-    """Inner product of values with chosen weights."""
-    total = 0.0
-    for p in range(values.size):
-        total += values[p] * weights[index[p]]
-    return total
+def multiplier(task, correlation, code):
+    """Of the constraint that codes sum to one: what correlations of used atoms have in common."""
+    total, count = 0.0, 0
+    for j in range(code.size):
+        if code[j] != 0.0:
+            sign = 1.0 if code[j] > 0.0 else -1.0
+            total += correlation[j] - task.ridge[j] * code[j] - task.l1[j] * sign
+            count += 1
+    return total / max(count, 1)
 
 
 @inner
-def pull_back(task, work, residual):
-    """Add ``eta B r`` to the correlations: through the centres, then to the atoms they use."""
-    carry = work.carry
-    for z in range(carry.size):
-        carry[z] = task.eta * task.similarity[z] * dot(task.coefficients[z], residual)
-    for j in range(work.correlation.size):
-        first, last = task.pointers[j], task.pointers[j + 1]
-        work.correlation[j] += gathered(task.values[first:last], task.centres[first:last], carry)
-
-
-@inner
-def extend(task, work, known, size):
-    """Gram matrix, linear term and penalties of the atoms that joined the working set."""
-    matrix, members, low = work.matrix, work.members, work.low
-    for a in range(known, size):
-        respond(task, work, a)
-        atom = members[a]
-        for b in range(a + 1):
-            matrix[a, b] = task.gram[atom, members[b]] + task.eta * dot(low[a], low[b])
-            matrix[b, a] = matrix[a, b]
-        work.line[a] = task.cross[atom] + task.eta * dot(low[a], task.goal)
-        work.l1[a], work.ridge[a] = task.l1[atom], task.ridge[atom]
-
-
-@inner
-def excess(task, work):
+def excess(task, strength, correlation, code, place):
     """By how much correlations outside the working set exceed what is allowed."""
-    for j in range(work.strength.size):
-        size = work.correlation[j] if task.nonnegative else abs(work.correlation[j])
+    common = multiplier(task, correlation, code) if task.sum_to_one else 0.0
+    for j in range(strength.size):
+        beyond = correlation[j] - common
+        size = beyond if task.nonnegative else abs(beyond)
         allowed = task.l1[j] + task.tol * (task.l1[j] if task.l1[j] > 0.0 else task.scale)
-        work.strength[j] = -1.0 if work.inside[j] else size - allowed
+        strength[j] = -1.0 if place[j] >= 0 else size - allowed
 
 
 @inner
-def join(work, size):
-    """The strongest violators enter the working set; returns its new size."""
-    strength = work.strength
-    limit = min(size + max(JOIN, size // 3), strength.size)
-    threshold = 0.2 * raised(strength, 0.0)
-    while size < limit:
-        best, who = threshold, -1
+def nearest(task, strength, correlation):
+    """Codes that sum to one must start somewhere: all may enter, the nearest atoms first."""
+    lowest = np.inf
+    for j in range(strength.size):
+        strength[j] = correlation[j] - 0.5 * task.gram[j, j]
+        lowest = min(lowest, strength[j])
+    for j in range(strength.size):
+        strength[j] += 1.0 - lowest
+
+
+@inner
+def join(strength, joining, limit):
+    """Mark the strongest violators; returns how many."""
+    for count in range(limit):
+        best, who = 0.0, -1
         for j in range(strength.size):
             if strength[j] > best:
                 best, who = strength[j], j
         if who < 0:
-            break
-        work.members[size] = who
-        work.inside[who] = True
+            return count
+        joining[who] = True
         strength[who] = -1.0
-        size += 1
-    return size
+    return limit
+
+
+@compiled(error_model="numpy")
+def find_violators(shared, options, correlation, pending, rows):
+    """Atoms that must join the working sets of the pending rows; rows without any are finished.
+
+    Parameters
+    ----------
+    shared : Shared
+    options : Options
+    correlation : array of shape (len(pending), N)
+        Of atoms and what the codes leave over.
+    pending : array of int
+        The rows.
+    rows : Rows
+
+    Returns
+    -------
+    joining : bool array of shape (n, N)
+    """
+    joining = np.zeros(rows.codes.shape, np.bool_)
+    strength, magnitude = np.empty(rows.codes.shape[1]), np.empty(rows.codes.shape[1])
+    for p in range(pending.size):
+        i = pending[p]
+        task = task_of(shared, options, i, magnitude)
+        code, place = rows.codes[i], rows.place[i]
+        size = 0
+        for j in range(place.size):
+            size += place[j] >= 0
+        if size == 0 and task.sum_to_one:
+            nearest(task, strength, correlation[p])
+        else:
+            excess(task, strength, correlation[p], code, place)
+        count = join(strength, joining[i], max(JOIN, size // 3))
+        rows.finished[i] = count == 0 and (rows.solved[i] or size == 0)
+    return joining
+
+
+# Rows of B -----------------------------------------------------------------------------------
+
+
+@compiled(error_model="numpy")
+def respond(similarity, coefficients, pointers, centres, values, rows, atoms, places, low):
+    """Rows of B: what the scores of a sample gain by a unit of an atom.
+
+    Parameters
+    ----------
+    similarity : array of shape (n, Z)
+        Of samples and centres.
+    coefficients : array of shape (Z, S)
+    pointers, centres, values : codes of the centres by atoms (CSC)
+    rows, atoms, places : arrays of int
+        Samples, atoms in ascending order, and where in ``low`` to write.
+    low : array of shape (>= places, S)
+        Changed in place.
+    """
+    p = 0
+    while p < atoms.size:
+        end = p
+        while end < atoms.size and atoms[end] == atoms[p]:
+            end += 1
+        first, last = pointers[atoms[p]], pointers[atoms[p] + 1]
+        terms = np.empty((last - first, coefficients.shape[1]))
+        own = np.empty((end - p, last - first))
+        for q in range(first, last):
+            for s in range(coefficients.shape[1]):
+                terms[q - first, s] = values[q] * coefficients[centres[q], s]
+        for r in range(p, end):
+            for q in range(first, last):
+                own[r - p, q - first] = similarity[rows[r], centres[q]]
+        found = np.dot(own, terms)
+        for r in range(p, end):
+            copy(found[r - p], low[places[r]])
+        p = end
+
+
+# The small problems --------------------------------------------------------------------------
 
 
 @inner
-def first_members(task, work):
-    """A working set to start from where none is given; returns its size."""
-    copy(task.cross, work.correlation)
-    pull_back(task, work, task.goal)
-    excess(task, work)
-    if task.sum_to_one:
-        strength, lowest = work.strength, np.inf
-        for j in range(strength.size):
-            strength[j] = work.correlation[j] - 0.5 * task.gram[j, j]
-            lowest = min(lowest, strength[j])
-        for j in range(strength.size):
-            strength[j] += 1.0 - lowest  # someone must enter
-    return join(work, 0)
+def state(task, work, size, place, low):
+    """Gram matrix, linear term and penalties of the atoms in the working set."""
+    matrix, members = work.matrix, work.members
+    for a in range(size):
+        atom = members[a]
+        own = low[place[atom]]
+        for b in range(a + 1):
+            other = members[b]
+            matrix[a, b] = task.gram[atom, other] + task.eta * dot(own, low[place[other]])
+            matrix[b, a] = matrix[a, b]
+        work.line[a] = task.cross[atom] + task.eta * dot(own, task.goal)
+        work.l1[a], work.ridge[a] = task.l1[atom], task.ridge[atom]
 
 
 @allocating
@@ -179,102 +263,52 @@ def small_problem(task, work, size):
     )  # fmt: skip
 
 
-@allocating
-def correlate(task, work, chosen, weights):
-    """Correlations of all atoms at a code of the working set."""
-    correlation, count = work.correlation, chosen.size
-    copy(task.goal, work.residual)
-    copy(task.cross, correlation)
-    subtract_rows(work.residual, work.low, chosen, weights, count)
-    subtract_rows(correlation, task.gram, work.members[chosen], weights, count)
-    pull_back(task, work, work.residual)
-    if task.sum_to_one and count > 0:
-        multiplier = 0.0
-        for a in range(count):
-            atom = work.members[chosen[a]]
-            sign = 1.0 if weights[a] > 0.0 else -1.0
-            slope = correlation[atom] - task.ridge[atom] * weights[a] - task.l1[atom] * sign
-            multiplier += slope / count
-        for j in range(correlation.size):
-            correlation[j] -= multiplier
-
-
-@allocating
-def solve_task(task, work, factor, atoms, values, max_iter):
-    """Solve one problem from the given atoms and values; positions are in the working set."""
-    work.inside[:] = False
-    size = int(atoms.size)
-    for a in range(size):
-        work.members[a] = atoms[a]
-        work.inside[atoms[a]] = True
-    chosen, weights = np.arange(size), values.copy()
-    if size == 0:
-        size = first_members(task, work)
-    known, iterations, converged = 0, 0, size == 0
-    for _ in range(ROUNDS if size > 0 else 0):
-        extend(task, work, known, size)
-        known = size
-        scratch = allocate(size)
-        row = small_problem(task, work, size)
-        factor, count, steps, good = solve_row(row, scratch, factor, chosen, weights, max_iter)
-        iterations += steps
-        chosen, weights = np.empty(count, np.int64), np.empty(count)
-        gather(scratch, count, chosen, weights)
-        correlate(task, work, chosen, weights)
-        excess(task, work)
-        size = join(work, size)
-        if size == known:
-            converged = good
-            break
-    return factor, work.members[chosen], weights, iterations, converged
+@inner
+def enrol(place, members):
+    """The atoms of a working set in order; returns how many."""
+    size = 0
+    for j in range(place.size):
+        if place[j] >= 0:
+            members[size] = j
+            size += 1
+    return size
 
 
 @compiled(error_model="numpy")
-def solve_rows(
-    gram, cross, l1, ridge, similarity, coefficients, goals, etas, pointers, centres, by_atom,
-    starts, start_atoms, start_values, nonnegative, sum_to_one, tol, precision, max_iter,
-):  # fmt: skip
-    """Solve one problem a row of ``cross``.
+def solve_rows(shared, options, low, pending, max_iter, rows):
+    """Best codes of the working sets of the pending rows, from the codes before.
 
     Parameters
     ----------
-    gram, cross, l1, ridge, starts, start_atoms, start_values
-        As in the active-set method.
-    nonnegative, sum_to_one, tol, precision, max_iter
-        As in the active-set method.
-    similarity : array of shape (n, Z)
-    coefficients : array of shape (Z, S)
-    goals : array of shape (n, S)
-    etas : array of shape (n,)
-    pointers, centres, by_atom : codes of the centres by atoms (CSC)
-
-    Returns
-    -------
-    starts, atoms, values, iterations, converged
-        As in the active-set method.
+    shared : Shared
+    options : Options
+    low : array of shape (places, S)
+        Rows of B.
+    pending : array of int
+    max_iter : int
+    rows : Rows
+        Changed in place.
     """
-    n_rows, n_atoms = cross.shape
-    work = make_room(n_atoms, similarity.shape[1], goals.shape[1])
+    work = make_room(shared.gram.shape[0])
     factor = np.empty((40, 40))
-    indptr = np.zeros(n_rows + 1, np.int64)
-    out_atoms, out_values = np.empty(n_atoms + 64, np.int64), np.empty(n_atoms + 64)
-    iterations, converged = np.zeros(n_rows, np.int64), np.zeros(n_rows, np.bool_)
-    for i in range(n_rows):
-        scale = prepare(cross[i], 0.0, work.correlation, work.strength)
-        task = Task(
-            gram, cross[i], l1[i % l1.shape[0]], ridge[i % ridge.shape[0]], similarity[i],
-            coefficients, goals[i], etas[i], pointers, centres, by_atom, nonnegative, sum_to_one,
-            tol, precision, scale,
-        )  # fmt: skip
-        given = slice(starts[i], starts[i + 1])
-        factor, atoms, values, iterations[i], converged[i] = solve_task(
-            task, work, factor, start_atoms[given], start_values[given], max_iter
+    magnitude = np.empty(shared.gram.shape[0])
+    for i in pending:
+        task = task_of(shared, options, i, magnitude)
+        code, place = rows.codes[i], rows.place[i]
+        size = enrol(place, work.members)
+        state(task, work, size, place, low)
+        members = work.members[:size]
+        values = code[members]
+        chosen = np.flatnonzero(values)
+        scratch = allocate(size)
+        factor, count, steps, rows.converged[i] = solve_row(
+            small_problem(task, work, size), scratch, factor, chosen, values[chosen], max_iter
         )
-        first, last = indptr[i], indptr[i] + atoms.size
-        indptr[i + 1] = last
-        if last > out_atoms.size:
-            out_atoms = np.concatenate((out_atoms, np.empty(last, np.int64)))
-            out_values = np.concatenate((out_values, np.empty(last)))
-        out_atoms[first:last] = atoms
-        out_values[first:last] = values
-    return indptr, out_atoms[: indptr[-1]], out_values[: indptr[-1]], iterations, converged
+        chosen, values = np.empty(count, np.int64), np.empty(count)
+        gather(scratch, count, chosen, values)
+        code[:] = 0.0
+        code[members[chosen]] = values
+        rows.solved[i] = True
+        rows.iterations[i] += steps
+        copy(task.goal, rows.residual[i])
+        subtract_rows(rows.residual[i], low, place[members[chosen]], values, count)

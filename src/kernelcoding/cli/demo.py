@@ -3,66 +3,60 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ..experiments import digits
-from ..experiments.records import Record
-from ..report.page import write_page
+from ..experiments import digits, read_records, run, summarize
+from ..report.writing import required_jinja2, write_report
+from .comparison import comparisons, plain_table
 from .errors import friendly
 
-COLUMNS = ("method", "kernel", "accuracy", "atoms", "error", "gap", "seconds")
+COLUMNS = ("method", "accuracy", "atoms", "error", "gap", "seconds")
+TITLE = "Digits: accuracy and error in percent, gap: distance to the optimum, at most"
 
 
 @friendly
 def demo(
     out: Annotated[Path, typer.Option(help="Where the report is written.")] = Path("report.html"),
-    n_jobs: Annotated[int, typer.Option(help="Threads; -1 is all cores.")] = -1,
+    runs: Annotated[Path, typer.Option(help="Folder of the records.")] = Path("runs/demo"),
+    n_jobs: Annotated[int, typer.Option(help="Processes; -1 is all cores.")] = 1,
 ) -> None:
-    """Code handwritten digits with every coder, linear and kernel, and compare them."""
-    console = Console()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    total = len(digits.METHODS) * len(digits.KERNELS)
-    records = []
-    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        task = progress.add_task("compiling and coding", total=total)
-        for record in digits.run(n_jobs):
-            records.append(record)
-            progress.update(task, advance=1, description=f"{record.method} ({record.kernel})")
-    console.print(_table(records))
-    text = (
-        "Handwritten digits of scikit-learn, half for training: every training sample is an atom, "
-        "the class with the smallest residual wins. Accuracy and error are in percent; error is "
-        "the squared distance in the kernel's space relative to the samples' norm; atoms are those "
-        "a code uses, on average; the gap is the largest distance to the optimum that the "
-        "certificates leave open."
-    )
-    title = "Kernel coding of handwritten digits"
-    page = write_page(out, title, text, COLUMNS, [_cells(record) for record in records])
-    console.print(f"Report: {page}")
+    """Code handwritten digits with every coder, linear and kernel, and compare them.
+
+    The quick version of [bold]kernelcoding reproduce digits[/], in about a minute. Results that are
+    in the folder of records are not computed again.
+
+    [dim]kernelcoding demo --out report.html[/]
+    """
+    required_jinja2()  # what the report needs is missed before the work, not after it
+    console = Console(soft_wrap=True, highlight=False)
+    if not runs.exists():
+        console.print("Compiling, where this is the first run of an installation ...")
+        digits.warm_up()
+    records = run("digits", out=runs, quick=True, n_jobs=n_jobs)
+    rows = [row for row in summarize(records) if row.table != digits.EVERY_SAMPLE]
+    for table in (_coders(read_records(records)), *comparisons(rows)):
+        console.print(table)
+    console.print(f"Records: {records} (delete it to compute them anew)", markup=False)
+    page = write_report(records, out, "Kernel coding of handwritten digits")
+    console.print(f"Report: {page}", markup=False)
 
 
-def _cells(record: Record) -> tuple[str, ...]:
-    return (
-        record.method,
-        record.kernel,
-        f"{100 * record.accuracy:.1f}",
-        f"{record.nonzero:.1f}",
-        f"{100 * record.error:.1f}",
-        f"{record.gap:.1e}",
-        f"{record.seconds:.2f}",
-    )
-
-
-def _table(records: list[Record]) -> Table:
-    title = "Digits, every sample an atom, residual rule (accuracy, error in %)"
-    table = Table(title=title, box=None, padding=(0, 2, 0, 0))  # within 80 columns
-    for position, column in enumerate(COLUMNS):
-        table.add_column(column, justify="left" if position < 2 else "right", no_wrap=True)
+def _coders(records: list[dict[str, Any]]) -> Table:
+    """The coders with their certificates."""
+    table = plain_table(TITLE, COLUMNS)
     for record in records:
-        table.add_row(*_cells(record))
+        if record.get("table") == digits.EVERY_SAMPLE:
+            certificate = record["artifacts"].get("certificate", {})
+            table.add_row(
+                record["method"],
+                f"{record['value']:.1f}",
+                f"{record['nonzeros']:.1f}",
+                f"{100 * certificate['error']:.1f}" if "error" in certificate else "",
+                f"{certificate['gap']:.1e}" if "gap" in certificate else "",
+                f"{record['seconds']:.2f}",
+            )
     return table

@@ -26,9 +26,12 @@ def reproduce(
 
     [dim]kernelcoding reproduce yaleb --data-home DIR --out runs/[/]
     """
-    from ..experiments import run
+    from ..experiments import run, summarize
+    from .comparison import comparisons
 
     written = run(experiment, data_home=data_home, out=out, quick=quick, n_jobs=n_jobs)
+    for table in comparisons(summarize(written)):
+        console.print(table)
     console.print(f"Records: {written}", markup=False)
 
 

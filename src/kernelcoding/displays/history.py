@@ -60,7 +60,8 @@ class HistoryDisplay(Display):
         Parameters
         ----------
         estimator : fitted dictionary learning, supervised coding, or coder with learned kernel
-            Has ``objective_history_`` or ``kernel_history_``.
+            Has ``objective_history_`` or ``kernel_history_``; with ``objective_steps_``, names of
+            the half-steps, these are marked. Without, they are where one run leaves no doubt.
         history : {"objective", "kernel"}, default="objective"
             Which one is drawn.
         ax : matplotlib Axes, default=None
@@ -123,8 +124,14 @@ class HistoryDisplay(Display):
 
 
 def half_steps(estimator: Any) -> list[str] | None:
-    """Names of the half-steps, where their number leaves no doubt: one run, not interrupted."""
+    """Names of the half-steps: those that the estimator tells, or else those that must have been.
+
+    Where nothing was told, their number leaves no doubt after one run that was not interrupted.
+    """
     count, rounds = len(estimator.objective_history_), getattr(estimator, "n_iter_", 0)
+    told = getattr(estimator, "objective_steps_", ())
+    if len(told) == count:
+        return [str(name) for name in told]
     if getattr(estimator, "status_", "") == "online":  # one value a batch
         return None
     supervised = hasattr(estimator, "joint_classifier_")

@@ -11,7 +11,6 @@ from scipy import sparse
 from sklearn.metrics import confusion_matrix
 
 from ..classification import ResidualClassifier
-from ..learning import SupervisedKernelCoding
 from .asking import encoder_of
 from .definition import Dataset, Split
 from .metrics import Answers, Metric
@@ -21,7 +20,6 @@ N_EXAMPLES = 4
 N_STRONGEST = 6
 N_ATOMS = 12
 LONGEST = 400  # entries of a history
-_ROUNDS = {True: ("atoms", "codes", "classifier"), False: ("atoms", "codes")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ def mean_nonzeros(codes: Any) -> float | None:
 
 def artifacts(work: Work, metric: Metric) -> dict[str, Any]:
     """Everything there is, as plain lists and words; pictures for the first split only."""
-    found = {**_histories(work.model), **_judgement(work, metric)}
+    found = {**_histories(work.model), **_judgement(work, metric), **_certificate(work)}
     if work.split.number == 0:
         found |= _examples(work) | _atom_images(work)
     return found
@@ -59,9 +57,7 @@ def _histories(model: Any) -> dict[str, Any]:
     objective = getattr(source, "objective_history_", None)
     if objective is not None and len(objective):
         found["objective_history"] = _rounded(objective[:LONGEST])
-        rounds = _ROUNDS[isinstance(source, SupervisedKernelCoding)]
-        names = ("codes", *(rounds * len(objective)))
-        found["objective_steps"] = list(names[: len(found["objective_history"])])
+        found["objective_steps"] = [str(step) for step in source.objective_steps_[:LONGEST]]
     kernel = getattr(source, "kernel_history_", None)
     if kernel is not None and len(kernel):
         found["kernel_history"] = _rounded(kernel[:LONGEST])
@@ -86,6 +82,20 @@ def _judgement(work: Work, metric: Metric) -> dict[str, Any]:
     return found
 
 
+def _certificate(work: Work) -> dict[str, Any]:
+    """For codes of the residual rule: the largest gap to the optimum, and the mean error."""
+    if not isinstance(work.model, ResidualClassifier) or work.codes is None:
+        return {}
+    coder = work.model.coder_
+    gap = coder.certify(work.queries, work.codes).max()
+    error = coder.reconstruction_error(work.queries, work.codes).mean()
+    # Relative to the norm of samples, of which the atoms are some.
+    found = {"gap": gap, "error": error / np.diag(coder.dictionary_.gram).mean()}
+    # JSON has no infinity, the gap of a code outside its constraint.
+    known = {name: float(f"{value:.4g}") for name, value in found.items() if np.isfinite(value)}
+    return {"certificate": known}
+
+
 def _examples(work: Work) -> dict[str, Any]:
     """Codes of a few test samples by the residual rule, right and wrong ones."""
     model, split = work.model, work.split
@@ -97,7 +107,7 @@ def _examples(work: Work) -> dict[str, Any]:
     shown = np.concatenate([np.flatnonzero(~right)[:half], np.flatnonzero(right)])[:N_EXAMPLES]
     codes = work.codes[shown]
     codes = codes.toarray() if sparse.issparse(codes) else codes
-    residuals = _all_scores(-np.asarray(model.decision_function(work.queries[shown])))
+    residuals = _residuals(model, work.queries[shown], codes)
     return {
         "examples": [
             _example(work, int(row), code, residual)
@@ -106,8 +116,10 @@ def _examples(work: Work) -> dict[str, Any]:
     }
 
 
-def _all_scores(scores: NDArray) -> NDArray:
-    return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+def _residuals(model: ResidualClassifier, queries: Any, codes: NDArray) -> NDArray:
+    """Squared distances of samples to what the atoms of each class make of them, (n, S)."""
+    parts = [codes * (model.atom_classes_ == label) for label in range(len(model.classes_))]
+    return np.column_stack([model.coder_.reconstruction_error(queries, part) for part in parts])
 
 
 def _example(work: Work, row: int, code: NDArray, residuals: NDArray) -> dict[str, Any]:

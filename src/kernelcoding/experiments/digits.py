@@ -1,18 +1,12 @@
-"""Handwritten digits, which scikit-learn ships: every coder, linear and kernel, and few atoms.
-
-``run`` is the demonstration: one split, with certificates. ``VARIANTS`` is the experiment.
-"""
+"""Handwritten digits, which scikit-learn ships: every coder, linear and kernel, and few atoms."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import normalize
 
 from ..classification import ResidualClassifier
@@ -25,10 +19,8 @@ from ..coders import (
     KernelSparseCoder,
 )
 from ..kernels import Gaussian, Linear
-from ..problem import CodingProblem
 from . import methods as m
 from .definition import Dataset, Experiment, Method, Request, Settings, Splits, Table, Variants
-from .records import Record
 from .splitting import halves
 
 # Round settings, the same for both kernels; none was chosen by looking at the test half.
@@ -45,51 +37,8 @@ METHODS: dict[str, BaseKernelCoder] = {
     "matching pursuit, OMP": KernelMatchingPursuit(n_nonzero=10),
     "matching pursuit, OLS": KernelMatchingPursuit(n_nonzero=10, selection="ols"),
 }
-KERNELS = {"linear": "linear", "Gaussian": "rbf"}
-WARM_UP = 50
-
-
-def load_split() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Unit-norm images, half for training, classes balanced."""
-    X, y = load_digits(return_X_y=True)
-    return train_test_split(normalize(X), y, test_size=0.5, stratify=y, random_state=0)
-
-
-def run(n_jobs: int | None = None) -> Iterator[Record]:
-    """Yield one record for each method and kernel, as they finish."""
-    X, Q, y, labels = load_split()
-    for method, coder in METHODS.items():
-        for kernel_name, kernel in KERNELS.items():
-            classifier = ResidualClassifier(clone(coder).set_params(kernel=kernel, n_jobs=n_jobs))
-            yield run_one(method, kernel_name, classifier, (X, y), (Q, labels))
-
-
-def run_one(method, kernel_name, classifier, training, test) -> Record:
-    """Fit, code, classify, and certify the codes."""
-    X, y = training
-    Q, labels = test
-    # A few samples first: compiling is done once an installation and is no part of coding.
-    clone(classifier).fit(X[:WARM_UP], y[:WARM_UP]).predict(Q[:1])
-    start = time.perf_counter()
-    classifier.fit(X, y)
-    codes = classifier.coder_.transform(Q)
-    seconds = time.perf_counter() - start
-    coder = classifier.coder_
-    problem = CodingProblem.of(coder.dictionary_, Q)
-    return Record(
-        experiment="digits",
-        method=method,
-        kernel=kernel_name,
-        accuracy=float(np.mean(classifier.predict_from_codes(Q, codes) == labels)),
-        nonzero=float(np.count_nonzero(codes, axis=1).mean()),
-        error=float(problem.squared_error(codes).mean() / problem.self_similarity.mean()),
-        gap=float(coder.certify(Q, codes).max()),
-        seconds=seconds,
-    )
-
-
-# The experiment ------------------------------------------------------------------------------
-
+EVERY_SAMPLE = "every sample an atom, residual rule"
+WARM_UP = 50  # samples
 PROTOCOL = (
     "1797 digits of 8 x 8 pixels, unit norm; half of each class for training, random splits. Every "
     "sample an atom: fixed round settings, residual rule. Few atoms: dictionaries are learned, "
@@ -126,6 +75,14 @@ def classifier_of(coder: BaseKernelCoder, settings: Settings, n_atoms: int) -> R
     return ResidualClassifier(clone(coder).set_params(kernel="precomputed"))
 
 
+def warm_up() -> None:
+    """Code a few samples with every coder: compiling, once an installation, is no part of times."""
+    X, y = load_digits(return_X_y=True)
+    gram = Gaussian(1.0)(normalize(X[:WARM_UP]))
+    for coder in METHODS.values():
+        classifier_of(coder, {}, WARM_UP).fit(gram, y[:WARM_UP]).predict(gram[:1])
+
+
 def experiment(n_splits: int, n_folds: int, sizes: tuple[int, ...], quick: bool) -> Experiment:
     """The experiment at a scale.
 
@@ -155,7 +112,7 @@ def experiment(n_splits: int, n_folds: int, sizes: tuple[int, ...], quick: bool)
         load=load,
         splits={"splits": Splits(n_splits, halves(n_folds))},
         tables=(
-            Table("every sample an atom, residual rule", every_sample),
+            Table(EVERY_SAMPLE, every_sample),
             Table("accuracy against atoms", (*curve, m.control(curve[-1])), sizes=sizes),
         ),
         quick=quick,

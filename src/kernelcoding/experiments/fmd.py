@@ -34,6 +34,7 @@ class Scale:
     """How much of the experiment is run, and where settings are searched."""
 
     n_splits: int
+    curve_splits: int  # of accuracy against atoms: the first ones
     n_folds: int
     rounds: int
     sizes: tuple[int, ...]
@@ -44,6 +45,7 @@ class Scale:
 
 FULL = Scale(
     n_splits=10,
+    curve_splits=5,
     n_folds=3,
     rounds=5,
     sizes=(50, 100, 200, 300, 400),
@@ -70,12 +72,13 @@ FULL = Scale(
         "kBOW": {"width": (1.0,), "sigma": (3.0, 10.0, 30.0)},
         "kSC": {"width": (0.3, 1.0), "alpha": (1e-3, 1e-2)},
         "kLLC": {"width": (0.3, 1.0), "n_neighbors": (30, 100), "regularization": (1e-3, 1e-2)},
-        "supervised kSC": {"width": (0.3, 1.0), "alpha": (1e-3, 1e-2)},
+        "supervised kSC": {"width": (1.0,), "alpha": (1e-3, 1e-2)},
         "supervised kLLC": {"width": (1.0,), "n_neighbors": (30, 100), "regularization": (1e-3,)},
     },
 )
 QUICK = Scale(
     n_splits=2,
+    curve_splits=2,
     n_folds=2,
     rounds=3,
     sizes=(50, 200),
@@ -113,10 +116,11 @@ PROTOCOL = (
     "photographs. Settings by stratified cross-validation in the training half. All samples: "
     "every training photograph is an atom, residual rule; four kernels (linear, Gaussian, "
     "quadratic, sigmoid) in equal shares or aligned with the labels of the training half. "
-    "Accuracy against atoms: dictionaries are learned; the nearest neighbour's label decides, or "
-    "the classifier learned with the dictionary. Controls are supervised methods with a loss that"
-    " counts for nothing while the dictionary is learned. The paper's number for bi-SkSC is its "
-    "best in any setting."
+    "Accuracy against atoms, on the first five of the ten splits: dictionaries are learned; the "
+    "nearest neighbour's label decides, or the classifier learned with the dictionary, at the "
+    "median width and with fewer settings to choose from. Controls are supervised methods with a "
+    "loss that counts for nothing while the dictionary is learned. The paper's number for bi-SkSC "
+    "is its best in any setting."
 )
 PAPER_ONE = {"SC": 51.6, "LLC": 48.8, "kBOW": 46.1, "kSC": 53.4, "kLLC": 52.8}
 PAPER_FOUR = {"kSC": 59.1, "kLLC": 58.5}
@@ -183,13 +187,17 @@ def experiment(scale: Scale, quick: bool = False) -> Experiment:
     curve = m.curve_methods(scale.spaces, scale.rounds)
     controls = tuple(m.control(method) for method in curve[5:])
     best: Numbers = {("bi-SkSC", scale.sizes[-1]): 61.8}
+    make = halves(scale.n_folds, first_seed=1000)
     return Experiment(
         name="fmd",
         title="Flickr Material Database, 800 words",
         protocol=PROTOCOL + scale.note,
         metric="accuracy",
         load=partial(load, scale.vocabulary),
-        splits={"splits": Splits(scale.n_splits, halves(scale.n_folds, first_seed=1000))},
+        splits={
+            "splits": Splits(scale.n_splits, make),
+            "curve": Splits(scale.curve_splits, make),
+        },
         tables=(
             Table(
                 "all samples, one kernel",
@@ -201,7 +209,9 @@ def experiment(scale: Scale, quick: bool = False) -> Experiment:
                 four_kernels(scale),
                 paper={(name, None): value for name, value in PAPER_FOUR.items()},
             ),
-            Table("accuracy against atoms", curve + controls, sizes=scale.sizes, paper=best),
+            Table(
+                "accuracy against atoms", curve + controls, "curve", sizes=scale.sizes, paper=best
+            ),
         ),
         quick=quick,
     )

@@ -114,7 +114,7 @@ def linear_machine(
         Values of C to search.
     """
     build = partial(with_learned_atoms, coder, rounds)
-    return Method(name, build, space, kernel, head=_machine, head_space={"C": tuple(costs)})
+    return Method(name, build, space, kernel, head=linear_head, head_space={"C": tuple(costs)})
 
 
 def supervised(
@@ -160,7 +160,8 @@ def _nearest(settings: Settings) -> NearestCode:
     return NearestCode(settings["metric"])
 
 
-def _machine(settings: Settings):
+def linear_head(settings: Settings) -> Any:
+    """A linear SVM on codes of unit norm; settings: C."""
     return make_pipeline(Normalizer(), LinearSVC(C=settings["C"], dual="auto", random_state=0))
 
 

@@ -1,7 +1,8 @@
 """Files of records: one JSON object a line, written whole or not at all.
 
-The first line of ``<experiment>.jsonl`` tells what was run, every other one is a finished result. A
-line cut short by a power failure is dropped when the file is opened again, and its work redone.
+The first line of ``<experiment>.jsonl`` tells what was run, the others are finished results, or the
+description again where it has changed. A line cut short by a power failure is dropped when the file
+is opened again, and its work redone.
 """
 
 from __future__ import annotations
@@ -9,25 +10,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 SCHEMA = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What one method did on one split of one data set, in the demonstration."""
-
-    experiment: str
-    method: str
-    kernel: str
-    accuracy: float
-    nonzero: float  # mean number of atoms a code uses
-    error: float  # mean squared reconstruction error over mean k(x, x)
-    gap: float  # largest certificate
-    seconds: float  # fitting and coding
 
 
 def read_records(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
@@ -65,7 +51,9 @@ class RecordFile:
             _cut(path, whole)
         if records:
             _check_header(path, records[0], header)
-        else:
+        described = [record for record in records if record["kind"] == "experiment"]
+        # An experiment that has grown since is described anew: readers take the last description.
+        if described[-1:] != [dict(header)]:
             self.append(header)
         self.results = [record for record in records if record["kind"] == "result"]
 

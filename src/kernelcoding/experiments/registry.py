@@ -40,7 +40,7 @@ def run(
     Parameters
     ----------
     name : str
-        One of ``REGISTRY``.
+        One of ``REGISTRY``; underscores count as hyphens.
     data_home : str or path-like, default=None
         Folder of the data sets, or of the one that is needed; see
         :func:`kernelcoding.datasets.get_data_home`.
@@ -78,9 +78,9 @@ def run(
     >>> sorted(REGISTRY)
     ['digits', 'fmd', 'mit-indoor', 'scene15', 'virus', 'voc2007', 'yaleb']
     """
-    if name not in REGISTRY:
+    variants = REGISTRY.get(name.replace("_", "-"))  # data sets are named with underscores
+    if variants is None:
         raise ValueError(f"There is no experiment {name!r}; there are {', '.join(REGISTRY)}.")
-    variants = REGISTRY[name]
     return run_experiment(
         variants.quick if quick else variants.full,
         data_home,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..report.statistics import Summary, judge
 from .records import read_records
 
 
@@ -26,17 +27,13 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Where we are: "better", "within spread", "below", or "" without a number to compare."""
-        if self.paper is None:
-            return ""
-        if self.mean >= self.paper:
-            return "better"
-        spread = self.deviation or 0.0
-        return "within spread" if self.mean + spread >= self.paper else "below"
+        """Where we are, as the report says it; "" without a number to compare."""
+        found = judge(Summary(self.mean, self.deviation, self.n_splits), self.paper)
+        return "" if found is None else found.value
 
 
 def summarize(path: str | os.PathLike[str]) -> list[Row]:
-    """Rows of a file of records, in the order of first appearance.
+    """Rows of a file of records: tables and methods as they first appear, sizes ascending.
 
     Parameters
     ----------
@@ -52,8 +49,13 @@ def summarize(path: str | os.PathLike[str]) -> list[Row]:
         if record["kind"] == "result":
             key = (record["table"], record["method"], record["size"])
             groups.setdefault(key, []).append(record)
-    order = {name: number for number, name in enumerate(dict.fromkeys(key[0] for key in groups))}
-    return [_row(key, found) for key, found in sorted(groups.items(), key=lambda g: order[g[0][0]])]
+    tables, methods = (list(dict.fromkeys(key[part] for key in groups)) for part in range(2))
+
+    def place(key: tuple[str, str, int | None]) -> tuple[int, int, int]:
+        table, method, size = key
+        return tables.index(table), methods.index(method), size or 0
+
+    return [_row(key, groups[key]) for key in sorted(groups, key=place)]
 
 
 def _row(key: tuple[str, str, int | None], records: list[dict[str, Any]]) -> Row:

@@ -80,6 +80,7 @@ class BaseDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         require_distinct(frame, vectors)
         self.coder_ = self._coder_with(coder, frame.dictionary(vectors), X)
         self.objective_history_ = np.array([])
+        self.objective_steps_ = np.array([], dtype=str)
         self.kernel_history_ = np.array([])
         self.n_iter_ = self.n_replaced_ = 0
         return vectors, rows[loads.argmax(axis=0)]
@@ -90,6 +91,7 @@ class BaseDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             ("codes", self._first_codes(learner)), learner.steps, learner.snapshot
         )
         self.objective_history_ = np.append(self.objective_history_, outcome.history)
+        self.objective_steps_ = np.append(self.objective_steps_, outcome.steps)
         self.n_iter_ += outcome.n_iter
         self.n_replaced_ += learner.n_replaced
         self.status_ = outcome.status

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..codes import dense, times, times_codes
 from ..constraints import AtMost
 from ..gram import GramFacts
 from ..problem import Codes, CodingProblem, KnownDictionary
 from ..solvers.choose import Options
-from .frames import Block, Frame, dense, product
+from .frames import Block, Frame
 
 NOTHING: tuple[None, None] = (None, None)
 
@@ -104,7 +105,7 @@ def code_samples(
         if before is not None and isinstance(coder.formulation().constraint, AtMost):
             codes, error = better(problem, codes, error, before)
         loads, extra, pull = loads_of(here, problem, codes)
-        image += product(block.similarity.T, loads)
+        image += times_codes(block.similarity.T, loads)
         second += squared(codes) + np.diag(extra)
         held += pull
         objective += 0.5 * error.sum() + here.prior_value(problem, codes).sum()
@@ -197,7 +198,7 @@ def better(
 
 def squared(codes: Codes) -> NDArray:
     """Y'Y as a dense array."""
-    return product(codes.T.toarray() if sparse.issparse(codes) else codes.T, codes)
+    return times(codes.T.tocsr() if sparse.issparse(codes) else codes.T, dense(codes))
 
 
 def used(codes: Codes) -> NDArray:

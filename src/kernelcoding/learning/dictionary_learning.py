@@ -82,6 +82,8 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
     objective_history_ : array
         Mean objective after every half-step: first codes, then atoms, codes, atoms, codes, ...
         With ``partial_fit``, of each batch before it was learned from.
+    objective_steps_ : array of str
+        Which half-step each of these was after: "codes", "atoms".
     representatives_ : array of shape (n_atoms, at most 10)
         For each atom the training samples with the largest weights in it, largest first (with
         landmarks given as points or ``partial_fit``: indices of landmarks).

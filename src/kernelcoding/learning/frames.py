@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import linalg
 
+from ..codes import dense, times_codes
 from ..dictionary import CombinationDictionary, PointDictionary
 from ..kernels.base import Kernel
 from ..problem import Codes
@@ -26,8 +27,6 @@ from ..problem import Codes
 # computed again in blocks of about BLOCK numbers.
 KEPT = 2**25
 BLOCK = 2**22
-# Products with codes denser than this are faster with the zeros.
-DENSE = 0.04
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class Frame:
     def combine(self, loads: Codes) -> NDArray:
         r"""Coordinates of :math:`\Phi(X) P`."""
         nobody = np.zeros((self.dimension, 0))
-        image = sum(product(b.similarity.T, loads[b.rows]) for b in self.blocks(nobody))
+        image = sum(times_codes(b.similarity.T, loads[b.rows]) for b in self.blocks(nobody))
         return self.coordinates(np.asarray(image), loads)
 
     def gram(self, vectors: NDArray) -> NDArray:
@@ -262,20 +261,6 @@ def orthonormal_basis(landmarks: PointDictionary) -> NDArray:
     precision = float(np.finfo(landmarks.gram.dtype).eps)
     kept = values > np.sqrt(precision) * values[-1]
     return vectors[:, kept] / np.sqrt(values[kept])
-
-
-def product(matrix: NDArray, codes: Codes) -> NDArray:
-    """``matrix @ codes``; uses the zeros of the codes where that is faster."""
-    if sparse.issparse(codes):
-        if codes.nnz > DENSE * codes.shape[0] * codes.shape[1]:
-            return matrix @ codes.toarray()
-        return np.ascontiguousarray((codes.T.tocsr() @ matrix.T).T)
-    return matrix @ codes
-
-
-def dense(codes: Codes) -> NDArray:
-    """Codes as a plain array."""
-    return codes.toarray() if sparse.issparse(codes) else np.asarray(codes)
 
 
 def sample_frame(kernel: Kernel, X: NDArray) -> SampleFrame:

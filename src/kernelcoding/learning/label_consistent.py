@@ -68,6 +68,8 @@ class LabelConsistentKSVD(BaseStackedKSVD):
     objective_history_ : array
         Half the objective above, a mean over samples, after every half-step: first codes, then
         atoms, codes, atoms, codes, ... It never rises.
+    objective_steps_ : array of str
+        Which half-step each of these was after: "codes", "atoms".
     n_iter_ : int
         Rounds.
     n_replaced_ : int

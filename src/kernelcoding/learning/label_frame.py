@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..codes import dense
 from ..dictionary import PointDictionary
-from .frames import Block, Frame, dense, orthonormal_basis
+from .frames import Block, Frame, orthonormal_basis
 
 
 class LabelFrame(Frame):

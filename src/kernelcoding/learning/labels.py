@@ -68,7 +68,7 @@ class Labels:
 
         Ones and zeros as in the paper; ones and minus ones where the sign of a score decides.
         """
-        targets = self.members.astype(np.float64)
+        targets = np.ascontiguousarray(self.members, dtype=np.float64)
         return 2.0 * targets - 1.0 if signed or self.multilabel else targets
 
     def importance(self, class_weight: Any) -> NDArray:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..codes import dense
 from ..constraints import AtMost
 from ..dictionary import Dictionary, PointDictionary
 from ..problem import Codes, CodingProblem
@@ -27,7 +28,7 @@ from .coding import (
     squared,
     used,
 )
-from .frames import Frame, dense
+from .frames import Frame
 from .points import move_points
 from .updates import closed_form, coordinate_descent, unit_norms
 

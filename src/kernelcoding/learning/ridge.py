@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from ..codes import dense
 from ..problem import Codes
 from .coding import squared
-from .frames import dense
 from .updates import times_inverse
 
 # Strengths that are tried, relative to the mean curvature, and samples they are judged on.

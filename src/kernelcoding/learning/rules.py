@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from ..codes import dense, products
 from ..problem import Codes
 from . import margin, ridge
-from .frames import Frame, SampleFrame, dense
+from .frames import Frame, SampleFrame
 
 FOLDS = 5
 PRICES = np.array([1.0, 10.0, 100.0, 1e3, 1e4])  # of the hinge, in units of the square's
@@ -79,21 +80,14 @@ class BilinearClassifier:
 
     def scores(self, codes: Codes, similarity: NDArray) -> NDArray:
         """Scores of codes, (n, S), from the similarities of samples and centres, (n, Z)."""
-        return (agreement(codes, self.centres) * similarity) @ self.coefficients + self.bias
+        return (products(codes, self.centres) * similarity) @ self.coefficients + self.bias
 
     def scaled(self, norms: NDArray) -> BilinearClassifier:
         """The same scores for codes that were multiplied by these numbers."""
         factors = 1.0 / np.where(norms > 0.0, norms, np.inf)
         centres = self.centres @ sparse.diags_array(factors)
-        price = self.rate * squared_norm(
-            self.coefficients, agreement(centres, centres), self.kernel
-        )
+        price = self.rate * squared_norm(self.coefficients, products(centres, centres), self.kernel)
         return replace(self, centres=centres, price=price)
-
-
-def agreement(codes: Codes, centres: Codes) -> NDArray:
-    """Inner products of codes, (n, Z), dense."""
-    return np.asarray(codes @ dense(centres).T)
 
 
 def squared_norm(coefficients: NDArray, agreements: NDArray, kernel: NDArray) -> float:
@@ -245,11 +239,11 @@ class BilinearRule(Rule):
         strength = rho / (n_classes * lesson.per_sample)
         if isinstance(lesson.frame, SampleFrame):
             centres, kernel = lesson.codes, lesson.frame.kernel_matrix
-            agreements = agreement(centres, centres)
+            agreements = products(centres, centres)
             coefficients, bias = _dual(agreements * kernel, lesson, strength)
         else:
             centres, kernel = lesson.codes_of_landmarks(), lesson.frame.landmarks.facts.double
-            agreements = agreement(centres, centres)
+            agreements = products(centres, centres)
             product = agreements * kernel
             coefficients, bias = _few_centres(product, centres, lesson, strength)
         rate = 0.5 * rho / n_classes
@@ -261,7 +255,7 @@ class BilinearRule(Rule):
         if not isinstance(lesson.frame, SampleFrame):
             return super().left_out(lesson, rho)
         strength = rho / (lesson.targets.shape[1] * lesson.per_sample)
-        kernel = agreement(lesson.codes, lesson.codes) * lesson.frame.kernel_matrix
+        kernel = products(lesson.codes, lesson.codes) * lesson.frame.kernel_matrix
         inverse = np.linalg.inv(_priced(kernel, lesson, strength))
         solved = inverse @ lesson.targets
         diagonal = np.diag(inverse)
@@ -303,7 +297,7 @@ def _few_centres(
     total, mean = np.zeros(n_centres), lesson.importance @ lesson.targets
     nobody = np.zeros((lesson.frame.dimension, 0))
     for block in lesson.frame.blocks(nobody):
-        features = agreement(lesson.codes[block.rows], centres) * block.similarity
+        features = products(lesson.codes[block.rows], centres) * block.similarity
         weighted = features * lesson.importance[block.rows][:, None]
         second += features.T @ weighted
         mixed += weighted.T @ lesson.targets[block.rows]
@@ -329,7 +323,7 @@ def _weighted_product(lesson: Lesson) -> tuple[NDArray, Lesson]:
         rows = np.sort(lesson.rng.choice(n, ridge.JUDGED, replace=False))
     codes = lesson.codes[rows]
     root = np.sqrt(lesson.importance[rows])
-    kernel = agreement(codes, codes) * lesson.frame.kernel_of(rows) * np.outer(root, root)
+    kernel = products(codes, codes) * lesson.frame.kernel_of(rows) * np.outer(root, root)
     return kernel, replace(
         lesson, codes=codes, targets=lesson.targets[rows], importance=lesson.importance[rows]
     )

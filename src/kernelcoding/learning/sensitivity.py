@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..coders.bag_of_words import KernelBagOfWords
+from ..codes import dense
 from ..problem import Codes, CodingProblem
 from .coding import squared
-from .frames import dense
 
 
 @dataclass(slots=True)

@@ -18,12 +18,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..coders.base import check_count, check_positive
 from ..coders.pursuit import KernelMatchingPursuit
+from ..codes import dense
 from ..dictionary import PointDictionary
 from ..kernels import Kernel, as_kernel
 from . import ridge
 from .alternation import Alternation, Outcome
 from .coding import code_samples
-from .frames import dense
 from .initial import KnownCandidates, initial_loads, shares
 from .label_frame import LabelFrame
 from .labels import one_for_two
@@ -97,6 +97,7 @@ class BaseStackedKSVD(
         alternation = Alternation(self.max_iter, self.tol, self.callback, self.verbose)
         outcome = run(learner, alternation)
         self.objective_history_ = np.array(outcome.history)
+        self.objective_steps_ = np.array(outcome.steps)
         self.n_iter_, self.status_ = outcome.n_iter, outcome.status
         self.n_replaced_ = learner.n_replaced
         atoms, targets = frame.split(outcome.best[0])

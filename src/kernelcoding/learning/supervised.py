@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 from ..coders.bag_of_words import KernelBagOfWords
 from ..coders.base import check_positive
 from ..coders.pursuit import KernelMatchingPursuit
+from ..codes import dense
 from ..constraints import AtMost
 from ..dictionary import CombinationDictionary
 from ..kernels import Kernel
@@ -20,10 +21,10 @@ from ..problem import CodingProblem
 from .base import BaseDictionaryLearning
 from .calibration import Calibration
 from .coding import encode
-from .frames import Frame, dense
+from .frames import Frame
 from .labels import Labels
 from .rules import RULES
-from .supervised_learner import SupervisedLearner
+from .supervised_learner import SupervisedLearner, Supervision
 
 DEFAULT_ETA = 0.1
 
@@ -88,6 +89,8 @@ random_state
         The one learned with the dictionary, on codes that look at labels.
     objective_history_ : array
         After every half-step: first codes and classifier, then atoms, codes, classifier, ...
+    objective_steps_ : array of str
+        Which half-step each of these was after: "codes", "atoms", "classifier".
     eta_, rho_ : float
         The numbers that "auto" stood for; ``rho_`` of the joint objective.
 
@@ -278,21 +281,18 @@ random_state
     def _learner(self, frame: Frame, vectors: NDArray, X: NDArray, chosen: NDArray) -> Any:
         rule = RULES[self.classifier]
         targets = self._labels.targets(rule.signed)
-        return SupervisedLearner(
-            frame,
-            vectors,
-            self.coder_,
-            self._options(),
+        wanted = Supervision(
             rule,
+            self._labels,
             targets,
             self._labels.importance(self.class_weight),
-            self._labels,
             self._unit(frame, targets),
             None if self.eta == "auto" else float(self.eta),
             None if self.rho == "auto" else float(self.rho),
             self.fit_intercept,
-            check_random_state(self.random_state),
         )
+        rng = check_random_state(self.random_state)
+        return SupervisedLearner(frame, vectors, self.coder_, self._options(), wanted, rng)
 
     @staticmethod
     def _unit(frame: Frame, targets: NDArray) -> float:

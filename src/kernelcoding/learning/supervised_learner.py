@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,23 @@ from .supervision import LabelledCoder
 
 CAUTION = 4  # power of the predictable share of labels that their loss counts with
 LEAST = 1e-4
+# Over the codes that look at a bilinear classifier. One lowers the objective; as the classifier
+# moves anyway, rounds are better spent than passes.
+PASSES = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Supervision:
+    """What is asked of the classifier."""
+
+    rule: Rule
+    labels: Labels
+    targets: NDArray  # (M, S) made of the labels
+    importance: NDArray  # (M,)
+    unit: float  # weight of a loss that matters as much as the error
+    eta: float | None  # weight of the loss; None chooses it with the first codes
+    rho: float | None  # price of the classifier; None chooses it with the first codes
+    intercept: bool
 
 
 class SupervisedLearner(AtomLearner):
@@ -30,19 +48,7 @@ class SupervisedLearner(AtomLearner):
         As in :class:`AtomLearner`.
     coder : BaseKernelCoder
         Fitted.
-    rule : Rule
-        The classifier.
-    targets : array of shape (M, S)
-    importance : array of shape (M,)
-    labels : Labels
-        What the targets were made of.
-    unit : float
-        Weight of a loss that matters as much as the error.
-    eta : float or None
-        Weight of the loss; None chooses it with the first codes.
-    rho : float or None
-        Price of the classifier; None chooses it with the first codes.
-    intercept : bool
+    wanted : Supervision
     rng : RandomState
     """
 
@@ -52,22 +58,16 @@ class SupervisedLearner(AtomLearner):
         vectors: NDArray,
         coder: Any,
         options: Options,
-        rule: Rule,
-        targets: NDArray,
-        importance: NDArray,
-        labels: Labels,
-        unit: float,
-        eta: float | None,
-        rho: float | None,
-        intercept: bool,
+        wanted: Supervision,
         rng: np.random.RandomState,
     ):
-        self.plain = coder
-        self.labelled = LabelledCoder(coder, rule, targets, importance)
+        self.plain, self.wanted, self.rng = coder, wanted, rng
+        self.labelled = LabelledCoder(
+            coder, wanted.rule, wanted.targets, wanted.importance, max_passes=PASSES
+        )
         super().__init__(frame, vectors, self.labelled, options, "auto")
-        self.rule, self.targets, self.importance = rule, targets, importance
-        self.labels, self.unit = labels, unit
-        self.eta, self.rho, self.intercept, self.rng = eta, rho, intercept, rng
+        self.rule, self.targets = wanted.rule, wanted.targets
+        self.eta, self.rho = wanted.eta, wanted.rho
         self._rescaled: Any = None  # the classifier that goes with the candidate last offered
 
     @property
@@ -112,22 +112,22 @@ class SupervisedLearner(AtomLearner):
         the loss counts the less, the less of the labels is predictable.
         """
         assert self.coded is not None
-        given, self.eta = self.eta, self.eta or self.unit
+        given, self.eta = self.eta, self.eta or self.wanted.unit
         lesson = self.lesson(self.coded.codes, self.vectors)
         rho = self.rule.choose(lesson) if self.rho is None else self.rho
         if given is None:
-            skill = self.labels.skill(self.rule.left_out(lesson, rho))
-            self.eta = self.unit * max(skill**CAUTION, LEAST)
-            rho = rho * self.eta / self.unit if self.rho is None else rho
+            skill = self.wanted.labels.skill(self.rule.left_out(lesson, rho))
+            self.eta = self.wanted.unit * max(skill**CAUTION, LEAST)
+            rho = rho * self.eta / self.wanted.unit if self.rho is None else rho
         self.rho = rho
-        self.labelled.etas = self.eta * self.importance
+        self.labelled.etas = self.eta * self.wanted.importance
 
     def lesson(self, codes: Codes, vectors: NDArray) -> Lesson:
         """What a classifier of these codes is fitted to."""
         assert self.eta is not None
         return Lesson(
-            self.frame, codes, self.targets, self.importance, self.eta, self.intercept, self.rng,
-            lambda: self._codes_of_landmarks(vectors),
+            self.frame, codes, self.targets, self.wanted.importance, self.eta,
+            self.wanted.intercept, self.rng, lambda: self._codes_of_landmarks(vectors),
         )  # fmt: skip
 
     def plain_codes(self, vectors: NDArray) -> Codes:

@@ -35,6 +35,8 @@ class LabelledCoder:
     targets : array of shape (M, S)
     etas : array of shape (M,)
         Weight of each sample's loss.
+    max_passes : int, default=None
+        Over codes that look at a bilinear classifier; None: until they are optimal.
 
     Attributes
     ----------
@@ -44,11 +46,19 @@ class LabelledCoder:
 
     keeps_codes = True
 
-    def __init__(self, coder: Any, rule: Rule, targets: NDArray, etas: NDArray):
+    def __init__(
+        self,
+        coder: Any,
+        rule: Rule,
+        targets: NDArray,
+        etas: NDArray,
+        max_passes: int | None = None,
+    ):
         self.coder = coder
         self.rule = rule
         self.targets = targets
         self.etas = etas
+        self.max_passes = max_passes
         self.classifier: Any = None
         self.similarity: NDArray | None = None
 
@@ -152,6 +162,7 @@ def _code_bilinear(
         max_iter=options.max_iter,
         n_jobs=options.n_jobs,
         start=options.start,
+        max_passes=labelled.max_passes,
     )
     return codes if options.sparse_output else codes.toarray()
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..codes import Codes, products, times, times_codes
 from ..penalty import Penalty
-from ..problem import Codes, CodingProblem
-from .active_set import Arrays, assemble
+from ..problem import CodingProblem
+from .active_set import Arrays
 from .layout import plain
-from .parallel import map_rows
+from .parallel import count_threads, map_blocks
+
+BLOCK = 1024  # rows side by side
+PASSES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +32,27 @@ class Scores:
     goals: NDArray  # (n, S)
     etas: NDArray  # (n,) weight of half the squared distance to the goals
 
-    def responses(self, row: int) -> NDArray:
-        """What one sample's scores gain by a unit of each atom, (N, S)."""
-        weighted = self.similarity[row][:, None] * self.coefficients
-        return np.asarray(self.centres.T @ weighted)
+    def prepared(self) -> Scores:
+        """The same for compiled code: plain arrays in double precision, centres by atom (CSC)."""
+        arrays = (self.similarity, self.coefficients, self.goals, self.etas)
+        similarity, coefficients, goals, etas = (plain(part, np.float64) for part in arrays)
+        centres = sparse.csc_array(self.centres).astype(np.float64)
+        return Scores(similarity, coefficients, centres, goals, etas)
+
+    def take(self, rows: slice | NDArray) -> Scores:
+        """Those of some samples."""
+        return replace(
+            self, similarity=self.similarity[rows], goals=self.goals[rows], etas=self.etas[rows]
+        )
+
+    def values(self, codes: Codes) -> NDArray:
+        """Scores of codes, (n, S)."""
+        return (products(codes, self.centres) * self.similarity) @ self.coefficients
+
+    def pulled_back(self, residual: NDArray) -> NDArray:
+        r"""What the atoms would add to scores that fall short, :math:`\eta B r`, (n, N)."""
+        carry = (self.etas[:, None] * residual) @ self.coefficients.T
+        return times_codes(carry * self.similarity, self.centres)
 
 
 def solve(
@@ -45,6 +66,7 @@ def solve(
     max_iter: int = 10_000,
     n_jobs: int | None = None,
     start: Codes | None = None,
+    max_passes: int | None = None,
 ) -> tuple[sparse.csr_array, NDArray, NDArray]:
     r"""Minimise a coding objective plus the squared distance of scores to their goals.
 
@@ -59,6 +81,9 @@ def solve(
     problem, penalty, nonnegative, sum_to_one, tol, max_iter, n_jobs, start
         As in :func:`kernelcoding.solvers.active_set.solve`.
     scores : Scores
+    max_passes : int, default=None
+        Passes in which atoms may join. Already one, from a start, makes codes better; None goes on
+        until they are optimal.
 
     Returns
     -------
@@ -66,35 +91,108 @@ def solve(
     converged : bool array of shape (n,)
     n_iter : int array of shape (n,)
     """
-    from .._compiled.low_rank import solve_rows
+    from .._compiled.low_rank import Options
 
     arrays = Arrays.of(problem, penalty, start)
-    centres = sparse.csc_array(scores.centres).astype(np.float64)
-    similarity, coefficients, goals, etas = (
-        plain(part, np.float64)
-        for part in (scores.similarity, scores.coefficients, scores.goals, scores.etas)
-    )
+    exact = scores.prepared()
+    options = Options(nonnegative, sum_to_one, tol, arrays.precision)
 
     def run(rows: slice):
-        return solve_rows(
-            *arrays.of_problem(rows),
-            similarity[rows],
-            coefficients,
-            goals[rows],
-            etas[rows],
-            centres.indptr.astype(np.int64),
-            centres.indices.astype(np.int64),
-            centres.data,
-            *arrays.of_start(rows),
-            nonnegative,
-            sum_to_one,
-            tol,
-            arrays.precision,
-            max_iter,
-        )
+        block = Block(arrays, exact, rows)
+        block.solve(options, max_iter, PASSES if max_passes is None else max_passes)
+        return block.rows
 
-    parts = map_rows(run, problem.n_samples, n_jobs)
-    codes = assemble(parts, arrays.cross)
-    codes.sort_indices()
-    converged = np.concatenate([part[4] for part in parts])
-    return codes, converged, np.concatenate([part[3] for part in parts])
+    share = -(-problem.n_samples // count_threads(n_jobs))
+    found = map_blocks(run, problem.n_samples, max(1, min(BLOCK, share)), n_jobs)
+    codes = sparse.vstack([sparse.csr_array(part.codes) for part in found], format="csr")
+    converged = np.concatenate([part.converged & part.finished for part in found])
+    return (
+        sparse.csr_array(codes, dtype=problem.cross.dtype),
+        converged,
+        np.concatenate([part.iterations for part in found]),
+    )
+
+
+class Block:
+    """Rows that are solved side by side, so that their correlations are matrix products.
+
+    Parameters
+    ----------
+    arrays : Arrays
+        The whole problem.
+    scores : Scores
+        Of the whole problem, prepared.
+    rows : slice
+        The rows of this block.
+    """
+
+    def __init__(self, arrays: Arrays, scores: Scores, rows: slice):
+        from .._compiled.low_rank import Rows, Shared
+
+        self.scores = scores.take(rows)
+        gram, cross, l1, ridge = arrays.of_problem(rows)
+        self.shared = Shared(gram, cross, l1, ridge, self.scores.goals, self.scores.etas)
+        start = arrays.start[rows]
+        n, n_atoms = start.shape
+        self.rows = Rows(
+            start.toarray(),
+            np.full((n, n_atoms), -1),
+            self.scores.goals - self.scores.values(start),
+            np.zeros(n, np.int64),
+            np.zeros(n, np.bool_),
+            np.ones(n, np.bool_),
+            np.zeros(n, np.bool_),
+        )
+        self._low = np.empty((0, scores.coefficients.shape[1]))  # rows of B, as they were needed
+        self._admit(self.rows.codes != 0.0)
+
+    def solve(self, options: tuple, max_iter: int, max_passes: int) -> None:
+        """Passes over the rows in which atoms still violate their conditions.
+
+        Parameters
+        ----------
+        options : tuple
+            Of the compiled code.
+        max_iter : int
+            Steps of the active-set method for one row and pass.
+        max_passes : int
+        """
+        from .._compiled.low_rank import find_violators, solve_rows
+
+        pending = np.arange(len(self.rows.codes))
+        for _ in range(max_passes):
+            joining = find_violators(
+                self.shared, options, self.correlation(pending), pending, self.rows
+            )
+            pending = np.flatnonzero(~self.rows.finished)
+            if not len(pending):
+                break
+            self._admit(joining)
+            solve_rows(self.shared, options, self._low, pending, max_iter, self.rows)
+
+    def correlation(self, pending: NDArray) -> NDArray:
+        r"""Minus the gradient of the smooth part, :math:`k - K y + \eta B (g - B^\top y)`."""
+        codes = sparse.csr_array(self.rows.codes[pending])
+        pulled = self.scores.take(pending).pulled_back(self.rows.residual[pending])
+        return self.shared.cross[pending] - times(codes, self.shared.gram) + pulled
+
+    def _admit(self, joining: NDArray) -> None:
+        """Let atoms into working sets, with their rows of B."""
+        from .._compiled.low_rank import respond
+
+        rows, atoms = np.nonzero(joining)
+        places = len(self._low) + np.arange(len(rows))
+        self.rows.place[rows, atoms] = places
+        self._low = np.concatenate([self._low, np.empty((len(rows), self._low.shape[1]))])
+        scores, order = self.scores, np.argsort(atoms, kind="stable")
+        index = [part.astype(np.int64) for part in (scores.centres.indptr, scores.centres.indices)]
+        respond(
+            scores.similarity,
+            scores.coefficients,
+            *index,
+            scores.centres.data,
+            rows[order],
+            atoms[order],
+            places[order],
+            self._low,
+        )

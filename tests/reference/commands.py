@@ -1,0 +1,61 @@
+"""Commands run in this process on small files, with the streams looked at."""
+
+import csv
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+cli = pytest.importorskip("kernelcoding.cli")
+testing = pytest.importorskip("typer.testing")
+
+X, Y = load_iris(return_X_y=True)
+X, Y = X[::5], Y[::5]
+WORDS = np.array(["setosa", "versi, color", 'the "third"'])[Y]
+
+
+def invoke(*arguments):
+    """What a command does, on a terminal so wide that no line is folded."""
+    arguments = [str(argument) for argument in arguments]
+    return testing.CliRunner().invoke(cli.app, arguments, env={"COLUMNS": "200"})
+
+
+def done(*arguments):
+    """The output of a command that must succeed, with nothing said about errors."""
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    return result.stdout
+
+
+def failed(*arguments, code=1):
+    """The message of a command that must fail politely, on one line of the error stream."""
+    result = invoke(*arguments)
+    assert result.exit_code == code, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    if code == 1:
+        assert result.stderr.startswith("Error: ")
+    return result.stderr
+
+
+def write_csv(path, rows, names=None):
+    """A CSV file, perhaps with a line of names."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([*([names] if names else []), *rows])
+    return path
+
+
+def write_samples(folder):
+    """The same samples in every form."""
+    rows = [[*sample, label] for sample, label in zip(X.tolist(), WORDS, strict=True)]
+    names = ["a", "b", "c, d", 'e "long"', "kind"]
+    write_csv(folder / "named.csv", rows, names)
+    write_csv(folder / "bare.csv", rows)
+    write_csv(folder / "samples.csv", X.tolist())
+    write_csv(folder / "front.csv", [[label, *row] for row, label in zip(X, Y, strict=True)])
+    np.save(folder / "samples.npy", X)
+    np.save(folder / "table.npy", np.column_stack([X, Y]))
+    np.savez(folder / "data.npz", X=X, y=WORDS, other=Y)
+    return folder

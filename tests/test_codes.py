@@ -1,0 +1,50 @@
+"""Products of codes, dense or sparse, against plain matrix products."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from kernelcoding.codes import products, row_sums, times, times_codes
+
+FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_array])
+# None, few, and more numbers than the zeros are skipped for.
+DENSITIES = pytest.mark.parametrize("density", [0.0, 0.03, 0.2, 0.9])
+
+
+def random_codes(rng, density, shape=(40, 30)):
+    return rng.normal(size=shape) * (rng.uniform(size=shape) < density)
+
+
+@FORMS
+@DENSITIES
+def test_products_are_those_of_the_plain_arrays(form, density, rng):
+    codes, others = (random_codes(rng, density) for _ in range(2))
+    right, left = rng.normal(size=(30, 17)), rng.normal(size=(13, 40))
+    assert_allclose(times(form(codes), right), codes @ right, atol=1e-12)
+    assert_allclose(times_codes(left, form(codes)), left @ codes, atol=1e-12)
+    assert_allclose(products(form(codes), form(others)), codes @ others.T, atol=1e-12)
+    assert_allclose(row_sums(form(codes), codes), (codes**2).sum(axis=1), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_any_matrix_may_come(dtype, rng):
+    codes = random_codes(rng, 0.1)
+    whole = (10 * rng.normal(size=(60, 34))).astype(dtype)
+    for matrix in (whole[:30], whole[::2], np.asfortranarray(whole[:30]), whole[:30, ::3]):
+        expected = codes @ matrix.astype(np.float64)
+        assert_allclose(times(sparse.csr_array(codes), matrix), expected, atol=1e-11)
+    assert_allclose(times(sparse.csr_array(codes), whole[:30, 0]), codes @ whole[:30, 0], atol=1e-5)
+
+
+def test_unsorted_and_repeated_entries_add_up(rng):
+    matrix = rng.normal(size=(30, 9))
+    parts = (np.array([2.0, -1.0, 3.0]), np.array([7, 2, 7]), np.array([0, 0, 3]))
+    codes = sparse.csr_array(parts, shape=(2, 30))
+    assert_allclose(times(codes, matrix), [np.zeros(9), 5.0 * matrix[7] - matrix[2]], atol=1e-12)
+
+
+def test_single_precision_stays(rng):
+    codes = sparse.csr_array(random_codes(rng, 0.1).astype(np.float32))
+    matrix = rng.normal(size=(30, 5)).astype(np.float32)
+    assert times(codes, matrix).dtype == np.float32
