@@ -85,7 +85,7 @@ def test_curves_are_of_the_first_splits(name):
     """A second family with fewer splits, the very same divisions."""
     experiment = REGISTRY[name].full
     assert experiment.tables[-1].splits == "curve"
-    assert {table.splits for table in experiment.tables[:-1]} == {"splits"}
+    assert all(table.splits == "splits" for table in experiment.tables[:2])
     many, few = experiment.splits["splits"], experiment.splits["curve"]
     assert (many.count, few.count) == {"yaleb": (5, 3), "fmd": (10, 5)}[name]
     dataset = Dataset(None, np.repeat(np.arange(4), 70), tuple("abcd"))
