@@ -139,6 +139,8 @@ def test_the_last_objective_can_be_recomputed_from_explicit_features(
     loss = square_loss(scores, targets)
     if classifier == "max-margin":
         loss = hinge_loss(scores, 2.0 * targets - 1.0)
+    if classifier == "logistic":
+        loss = 4.0 * np.log1p(np.exp(-(2.0 * targets - 1.0) * scores)).sum(axis=1)
     of_class = {
         "None": np.ones(3),
         "balanced": 1.0 / targets.sum(axis=0),

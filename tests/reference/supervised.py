@@ -10,7 +10,7 @@ from kernelcoding.kernels import Gaussian
 from kernelcoding.learning.rules import Lesson
 from reference import convex
 
-CLASSIFIERS = ["linear", "bilinear", "max-margin"]
+CLASSIFIERS = ["linear", "bilinear", "max-margin", "logistic"]
 
 
 def supervised(coder=None, **parameters):

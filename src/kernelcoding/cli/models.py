@@ -45,6 +45,7 @@ class Classifier(StrEnum):
     linear = "linear"
     bilinear = "bilinear"
     margin = "max-margin"
+    logistic = "logistic"
 
 
 CODERS: dict[Coder, type[BaseKernelCoder]] = {

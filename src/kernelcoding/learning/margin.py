@@ -9,6 +9,8 @@ ridge problem of these, as often as they change (Chapelle, 2007).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
@@ -34,7 +36,7 @@ def fit(
 
     Where it need not be exact, a few steps that lower the objective.
     """
-    weights, bias = _together(codes, signs, importance, strength, intercept, start)
+    weights, bias = descend(codes, signs, importance, strength, intercept, start, goals)
     for s in range(signs.shape[1] if exact else 0):
         weights[:, s], bias[s] = _one_against_rest(
             codes, signs[:, s], importance, strength, intercept, weights[:, s], float(bias[s])
@@ -42,55 +44,101 @@ def fit(
     return weights, bias
 
 
-def _together(codes, signs, importance, strength, intercept, start) -> tuple[NDArray, NDArray]:
-    """Steps for all classes with one factor.
+def goals(scores: NDArray, signs: NDArray) -> NDArray:
+    """The margin, or where the scores are beyond it already.
 
-    The loss is at most the squared distance to goals, which are the margin or scores beyond it:
-    regression on these goals lowers it.
+    ``max(0, 1 - t f)^2`` is at most ``(g - f)^2`` for such a goal g, and equal at the present
+    scores: what comes nearer to the goals lowers the loss.
+    """
+    return signs * np.maximum(signs * scores, 1.0)
+
+
+def descend(
+    codes: NDArray,
+    signs: NDArray,
+    importance: NDArray,
+    strength: float,
+    intercept: bool,
+    start: tuple[NDArray, NDArray] | None,
+    goals: Callable[[NDArray, NDArray], NDArray],
+) -> tuple[NDArray, NDArray]:
+    """Steps for all classes with one factor: regression on goals lowers the loss they bound.
+
+    Parameters
+    ----------
+    codes, signs, importance, strength, intercept, start
+        As in :func:`fit`.
+    goals : callable
+        Of scores and signs: half the squared distance to them, up to a constant, is at least the
+        loss, and equal at these scores.
     """
     second, _, mean, _ = ridge.moments(codes, signs, importance, intercept)
     least = 1e-13 * float(np.trace(second))  # a factor must exist
     second[np.diag_indices_from(second)] += max(strength, least)
     factor = linalg.cho_factor(second, check_finite=False)
-    goals = signs
-    if start is not None:
-        goals = signs * np.maximum(signs * (codes @ start[0] + start[1]), 1.0)
+    scores = np.zeros_like(signs) if start is None else codes @ start[0] + start[1]
     total = importance.sum()
     for _ in range(ROUGH):
-        weighted = goals * importance[:, None]
+        weighted = goals(scores, signs) * importance[:, None]
         mean_goal = weighted.sum(axis=0) / total if intercept else np.zeros(signs.shape[1])
         mixed = codes.T @ weighted - total * np.outer(mean, mean_goal)
         weights = linalg.cho_solve(factor, mixed, check_finite=False)
         bias = mean_goal - mean @ weights
-        goals = signs * np.maximum(signs * (codes @ weights + bias), 1.0)
+        scores = codes @ weights + bias
     return weights, bias
 
 
 def _one_against_rest(codes, signs, importance, strength, intercept, weights, bias):
-    scores = codes @ weights + bias
-    value = _value(scores, signs, importance, strength, weights)
-    for _ in range(STEPS):
+    def aim(scores):
         inside = np.flatnonzero(signs * scores < 1.0)
         if inside.size == 0:
             # Nobody is within the margin: shrinking the weights is all that is left.
-            aim, aim_bias = np.zeros_like(weights), bias
-        else:
-            aim, aim_bias = _ridge_of(
-                codes[inside], signs[inside], importance[inside], strength, intercept
-            )
-        step, change = 1.0, codes @ (aim - weights) + (aim_bias - bias)
+            return np.zeros_like(weights), None
+        return _ridge_of(codes[inside], signs[inside], importance[inside], strength, intercept)
+
+    def value(scores, weights):
+        return _value(scores, signs, importance, strength, weights)
+
+    return newton(codes, weights, bias, aim, value)
+
+
+def newton(
+    codes: NDArray,
+    weights: NDArray,
+    bias: float,
+    aim: Callable[[NDArray], tuple[NDArray, float | None]],
+    value: Callable[[NDArray, NDArray], float],
+) -> tuple[NDArray, float]:
+    """Newton's method for one class, with steps halved until they lower the objective.
+
+    Parameters
+    ----------
+    codes : array of shape (n, N)
+    weights, bias
+        The start.
+    aim : callable
+        Of scores: weights and bias where the quadratic that the objective looks like there is
+        least; a bias of None stays as it is.
+    value : callable
+        Of scores and weights: the objective.
+    """
+    scores = codes @ weights + bias
+    least = value(scores, weights)
+    for _ in range(STEPS):
+        there, there_bias = aim(scores)
+        shift = 0.0 if there_bias is None else there_bias - bias
+        step, change = 1.0, codes @ (there - weights) + shift
         for _ in range(HALVINGS):
-            trial = weights + step * (aim - weights)
-            found = _value(scores + step * change, signs, importance, strength, trial)
-            if found < value:
+            trial = weights + step * (there - weights)
+            found = value(scores + step * change, trial)
+            if found < least:
                 break
             step *= 0.5
         else:
             break
-        weights, bias = trial, bias + step * (aim_bias - bias)
-        scores, gained = scores + step * change, value - found
-        value = found
-        if gained <= FLAT * value:
+        weights, bias, scores = trial, bias + step * shift, scores + step * change
+        gained, least = least - found, found
+        if gained <= FLAT * least:
             break
     return weights, bias
 

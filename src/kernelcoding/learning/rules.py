@@ -20,7 +20,7 @@ from scipy import linalg, sparse
 
 from ..codes import dense, products
 from ..problem import Codes
-from . import margin, ridge
+from . import logistic, margin, ridge
 from .frames import Frame, SampleFrame
 
 FOLDS = 5
@@ -164,6 +164,7 @@ class MarginRule(LinearRule):
 
     signed = adapts = True
     left_out = Rule.left_out
+    regression = staticmethod(margin.fit)
 
     def choose(self, lesson):
         """From the price that is best for squared errors upwards, by the hinge of samples left out.
@@ -186,21 +187,31 @@ class MarginRule(LinearRule):
         return 0.5 * np.sum(np.maximum(1.0 - targets * scores, 0.0) ** 2, axis=1)
 
     def goals(self, scores, targets):
-        """The margin, or where the scores are beyond it already.
-
-        ``max(0, 1 - t f)^2`` is at most ``(g - f)^2`` for such a goal g, and equal at the present
-        scores: codes that come nearer to the goals lower the loss.
-        """
-        return targets * np.maximum(targets * scores, 1.0)
+        """The margin, or where the scores are beyond it already."""
+        return margin.goals(scores, targets)
 
     def fit(self, lesson, rho, before=None, exact=True):
         """Newton's method; a few cheap steps from the classifier before, or if these will do."""
         start = None if before is None else (before.weights, before.bias)
-        weights, bias = margin.fit(
+        weights, bias = self.regression(
             dense(lesson.codes), lesson.targets, lesson.importance, rho / lesson.per_sample,
             lesson.intercept, start, exact and before is None,
         )  # fmt: skip
         return LinearClassifier(weights, bias, 0.5 * rho * float(np.sum(weights**2)))
+
+
+class LogisticRule(MarginRule):
+    """Logistic loss, one class against the rest."""
+
+    regression = staticmethod(logistic.fit)
+
+    def loss(self, scores, targets):
+        """Four times the usual one."""
+        return logistic.loss(scores, targets)
+
+    def goals(self, scores, targets):
+        """A step along the slope: the curvature is at most one."""
+        return logistic.goals(scores, targets)
 
 
 class BilinearRule(Rule):
@@ -333,4 +344,5 @@ RULES: dict[str, Rule] = {
     "linear": LinearRule(),
     "bilinear": BilinearRule(),
     "max-margin": MarginRule(),
+    "logistic": LogisticRule(),
 }

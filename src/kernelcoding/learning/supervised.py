@@ -41,11 +41,14 @@ class SupervisedKernelCoding(ClassifierMixin, BaseDictionaryLearning):
     * ``"bilinear"``: :math:`f_j = \phi(x)^\top W_j y + b_j`, half the squared error,
       :math:`\tfrac{\rho}{2S}\sum_j\|W_j\|^2`;
     * ``"max-margin"``: scores as linear, half the squared hinge
-      :math:`\max(0, 1 - t f)^2` of each class against the rest, price as linear.
+      :math:`\max(0, 1 - t f)^2` of each class against the rest, price as linear;
+    * ``"logistic"``: scores as linear, :math:`4 \log(1 + e^{-t f})` of each class against the rest,
+      price as linear (Mairal et al., 2009, discriminate in this way).
 
-    Codes, atoms and classifier are updated in turn, each exactly. Codes of training samples look
-    at their labels, codes of other samples cannot: the last classifier is fitted to codes of the
-    training samples that look at no labels (``refit=True``).
+    Codes, atoms and classifier are updated in turn, each exactly or (codes of bilinear classifiers,
+    max-margin and logistic classifiers inside the loop) by steps that lower the objective. Codes of
+    training samples look at their labels, codes of other samples cannot: the last classifier is
+    fitted to codes of the training samples that look at no labels (``refit=True``).
 
     Parameters
     ----------
@@ -54,7 +57,7 @@ class SupervisedKernelCoding(ClassifierMixin, BaseDictionaryLearning):
         LCC, or the general one. None is ``KernelSparseCoder()``.
     n_atoms : int, default=100
         Number of atoms.
-    classifier : {"linear", "bilinear", "max-margin"}, default="linear"
+    classifier : {"linear", "bilinear", "max-margin", "logistic"}, default="linear"
         What is learned with the dictionary.
     eta : float or "auto", default="auto"
         Weight of the loss. ``"auto"`` is a tenth of the mean k(x, x) over the mean squared norm
