@@ -45,7 +45,7 @@ class Scale:
 
 FULL = Scale(
     n_splits=10,
-    curve_splits=5,
+    curve_splits=3,
     n_folds=3,
     rounds=5,
     sizes=(50, 100, 200, 300, 400),
@@ -116,7 +116,7 @@ PROTOCOL = (
     "photographs. Settings by stratified cross-validation in the training half. All samples: "
     "every training photograph is an atom, residual rule; four kernels (linear, Gaussian, "
     "quadratic, sigmoid) in equal shares or aligned with the labels of the training half. "
-    "Accuracy against atoms, on the first five of the ten splits: dictionaries are learned; the "
+    "Accuracy against atoms, on the first three of the ten splits: dictionaries are learned; the "
     "nearest neighbour's label decides, or the classifier learned with the dictionary, at the "
     "median width and with fewer settings to choose from. Controls are supervised methods with a "
     "loss that counts for nothing while the dictionary is learned. The paper's number for bi-SkSC "
