@@ -1,5 +1,6 @@
 """The page in a real browser: Chromium without a window, driven by Playwright."""
 
+import itertools
 import shutil
 import struct
 import zlib
@@ -27,6 +28,24 @@ ARGUMENTS = (
 )
 
 
+GAPS = {"SRC": 2e-3, "kSC": 3e-10, "kLLC": 5e-7, "SVC": None, "hard": 0.0}
+
+
+def letters():
+    """Certificates, classes of one letter, and a curve with its control."""
+    for rank, (method, gap) in enumerate(GAPS.items()):
+        given = {"classes": ["a", "b"], "confusion": [[3, 1], [0, 4]]}
+        if gap is not None:
+            given["certificate"] = {"gap": gap, "error": 0.1 * (1 + rank)}
+        for split in range(2):
+            value = 90.0 + rank + split
+            yield records.result(
+                "letters", "codes", method, split, value, paper=91.0, artifacts=given
+            )
+    for method, size in itertools.product(("l-SkSC", "l-SkSC, control", "kSC"), (10, 20)):
+        yield records.result("letters", "curve", method, 0, 80.0 + size, size=size)
+
+
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("browser")
@@ -36,6 +55,7 @@ def address(tmp_path_factory):
     evil = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
     lines = [records.result("evil", evil, evil, 0, 50.0, configuration={evil: evil})]
     records.write(folder / "runs" / "evil.jsonl", lines)
+    records.write(folder / "runs" / "letters.jsonl", letters())
     return write_report(folder / "runs", folder / "report.html").as_uri()
 
 
@@ -91,7 +111,7 @@ def ground(page):
 def test_loads_quietly_and_runs_no_foreign_script(opened):
     page = opened()
     assert page.title().startswith("Kernel coding")
-    assert page.locator("section.experiment").count() == 5
+    assert page.locator("section.experiment").count() == 6
     assert "cut short" in page.locator(".notice").first.inner_text()
     broken = "images => images.filter(image => image.naturalWidth === 0).length"
     assert page.eval_on_selector_all("img", broken) == 0
@@ -137,6 +157,54 @@ def test_sorting_by_keyboard_with_missing_numbers_last(opened):
         f"{TABLE} th[aria-sort]", "heads => heads.map(head => head.getAttribute('aria-sort'))"
     )
     assert [state for state in states if state != "none"] == ["descending"]
+
+
+CODES = "#x-letters-t1 > .scroll table"
+
+
+def test_gaps_are_sorted_as_numbers(opened):
+    page = opened()
+    button = head(page, CODES, "Gap")
+    known = sorted((name for name in GAPS if GAPS[name] is not None), key=GAPS.get)
+    for order in (known[::-1], known):
+        button.press("Enter")
+        assert column(page, CODES, 0) == [*order, "SVC"]
+    assert head(page, CODES, "Error").is_visible()
+    assert page.locator("#x-letters-t1 > .reading").is_visible()
+
+
+def test_a_full_table_fits_a_desktop_and_only_what_scrolls_takes_focus(opened):
+    box = "#x-letters-t1 > .scroll"
+    for width, is_stop in ((1280, False), (375, True)):
+        page = opened(width=width)
+        page.wait_for_function(
+            "([box, isStop]) => document.querySelector(box).hasAttribute('tabindex') === isStop",
+            arg=[box, is_stop],
+        )
+        overflow = page.eval_on_selector(box, "node => node.scrollWidth > node.clientWidth")
+        assert overflow is is_stop
+
+
+@pytest.mark.parametrize("place", ["#x-letters-t1", "#x-virus-t1"], ids=["short", "long"])
+def test_what_the_axes_of_a_confusion_mean_covers_no_class(opened, place):
+    overlaps, outside = opened().eval_on_selector(
+        f"{place} svg.matrix",
+        """picture => {
+            const boxes = [...picture.querySelectorAll('text')].map(node =>
+                [node.classList.contains('name'), node.textContent, node.getBoundingClientRect()]);
+            const crosses = (a, b) => a.left < b.right && b.left < a.right
+                && a.top < b.bottom && b.top < a.bottom;
+            const frame = picture.getBoundingClientRect();
+            const axes = boxes.filter(([isAxis]) => isAxis);
+            return [
+                axes.flatMap(([, words, box]) => boxes.filter(([, other, its]) =>
+                    words !== other && crosses(box, its)).map(([, other]) => [words, other])),
+                boxes.filter(([, , box]) => box.left < frame.left || box.right > frame.right + 1
+                    || box.top < frame.top).map(([, words]) => words)];
+        }""",
+    )
+    assert overlaps == []
+    assert outside == []
 
 
 def test_words_are_sorted_as_words(opened):
@@ -193,6 +261,29 @@ def test_legends_hide_and_show_lines(opened):
     assert not line.is_visible()
     key.click()
     assert line.is_visible()
+
+
+def test_a_key_in_focus_brings_its_line_forward(opened):
+    figures = opened().locator("#x-letters-t2 .figures")
+    key = figures.locator("button.key", has_text="control")
+    lines = figures.locator("svg.wide g[data-series]")
+    faded = "nodes => nodes.filter(node => getComputedStyle(node).opacity < 1).length"
+    key.focus()
+    own = figures.locator(f"svg.wide g[data-series='{key.get_attribute('data-series')}']").count()
+    assert own == 2  # the line and its name
+    assert lines.evaluate_all(faded) == lines.count() - own > 0
+    key.blur()
+    assert lines.evaluate_all(faded) == 0
+
+
+def test_controls_are_dashed_in_the_colour_of_their_method(opened):
+    page = opened()
+    style = """node => [getComputedStyle(node).stroke, getComputedStyle(node).strokeDasharray]"""
+    found = {}
+    for key in page.locator("#x-letters-t2 button.key").all():
+        found[key.inner_text()] = key.locator("path.line").evaluate(style)
+    assert found["l-SkSC, control"][0] == found["l-SkSC"][0] != found["kSC"][0]
+    assert found["l-SkSC, control"][1] != found["l-SkSC"][1] == "none"
 
 
 def test_a_number_leads_to_its_record(opened):

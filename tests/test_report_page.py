@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kernelcoding.report import write_report
+from kernelcoding.report.looks import COLOURS
 from reference import records
 
 pytest.importorskip("jinja2")
@@ -351,6 +352,6 @@ def test_colours_can_be_read(text, scheme):
     for ground in ("ground", "surface", "raised"):
         for name in ("text", "muted", "accent", "better", "within", "below"):
             assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
-    for index in range(8):
+    for index in range(COLOURS):
         assert contrast(colours[f"c{index}"], colours["surface"]) >= 3, index
     assert contrast(colours["heat"], colours["heat-on"]) >= 4.5

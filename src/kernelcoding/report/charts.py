@@ -6,29 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .formats import compact
+from .looks import Look
 from .statistics import Summary
 from .svg import Element, Scale, add, canvas, coordinate, padded, written
 
-COLOURS = 8  # of the style sheet: .s0 to .s7; dashes tell further lines apart
-MARKERS = (
-    "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z",
-    "M-3.2 -3.2h6.4v6.4h-6.4z",
-    "M0 -4.3l4.2 7.4h-8.4z",
-    "M0 4.3l4.2 -7.4h-8.4z",
-    "M-4 -2.6l1.4 -1.4l2.6 2.6l2.6 -2.6l1.4 1.4l-2.6 2.6l2.6 2.6l-1.4 1.4l-2.6 -2.6l-2.6 2.6"
-    "l-1.4 -1.4l2.6 -2.6z",
-    "M-4 -1.3h2.7v-2.7h2.6v2.7h2.7v2.6h-2.7v2.7h-2.6v-2.7h-2.7z",
-    "M-4.4 -1.7h8.8v3.4h-8.8z",
-)
 DIAMOND = "M0 -5l5 5l-5 5l-5 -5z"
 MOST_MARKERS = 30  # beyond, they hide the line
+LABEL = 23  # letters of a name beside its line
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
     """One line: points, perhaps a band around it and numbers of the paper."""
 
-    index: int  # colour and marker, the same in all charts of an experiment
+    look: Look  # the same in all charts of a table
     label: str
     x: Sequence[float]
     y: Sequence[float]
@@ -64,7 +55,7 @@ class Box:
     bottom: float = 40.0
 
 
-WIDE = Box(860, 400, right=124)
+WIDE = Box(860, 420, right=176)
 NARROW = Box(340, 300, left=42)
 SMALL = Box(340, 230, left=48)
 
@@ -75,16 +66,11 @@ def line_chart(series: Sequence[Series], axes: Axes, box: Box, style: str = "cha
     root = canvas(box.width, box.height, axes.label, style)
     draw_axes(root, x, y, axes, box)
     for line in series:
-        group = add(root, "g", {"class": style_of(line.index), "data-series": str(line.index)})
+        group = add(root, "g", {"class": line.look.style, "data-series": line.look.name})
         draw_line(group, line, x, y)
     if box.right > 60:
         draw_names(root, series, y, box)
     return written(root)
-
-
-def style_of(index: int) -> str:
-    """Classes that give a line its colour and dashes."""
-    return f"series s{index % COLOURS}" + (" dashed" if index // COLOURS % 2 else "")
 
 
 def scales(series: Sequence[Series], axes: Axes, box: Box) -> tuple[Scale, Scale]:
@@ -139,7 +125,7 @@ def draw_line(group: Element, line: Series, x: Scale, y: Scale) -> None:
     if len(points) > 1:
         add(group, "path", {"class": "line", "d": path(points)})
     if line.marks and len(points) <= MOST_MARKERS:
-        hollow = line.hollow or [False] * len(points)
+        hollow = line.hollow or [line.look.is_control] * len(points)
         for position, is_hollow in zip(range(len(points)), hollow, strict=True):
             words = f"{line.label}: {compact(line.x[position])}, {compact(line.y[position])}"
             style = "mark hollow" if is_hollow else "mark"
@@ -156,8 +142,7 @@ def draw_marker(
     """One marker with a title that pointers show."""
     at = f"translate({coordinate(place[0])} {coordinate(place[1])})"
     at += "" if line.scale == 1 else f" scale({line.scale:g})"
-    shape = MARKERS[line.index % len(MARKERS)]
-    marker = add(group, "path", {"class": style, "d": shape, "transform": at})
+    marker = add(group, "path", {"class": style, "d": line.look.marker, "transform": at})
     add(marker, "title", {}, words)
 
 
@@ -174,10 +159,12 @@ def draw_names(
         heights[position] = min(heights[position], limit)
         limit = heights[position] - gap
     for height, (_, line) in zip(heights, ends, strict=True):
-        group = add(root, "g", {"class": style_of(line.index), "data-series": str(line.index)})
-        left = box.width - box.right + 6
-        words = shortened(line.label, 17)
-        add(group, "text", {"x": left, "y": height + 4, "class": "label"}, words)
+        group = add(root, "g", {"class": line.look.style, "data-series": line.look.name})
+        left = box.width - box.right + 8
+        at = f"translate({coordinate(left)} {coordinate(height)})"
+        add(group, "path", {"class": line.look.mark, "d": line.look.marker, "transform": at})
+        words = shortened(line.label, LABEL)
+        add(group, "text", {"x": left + 9, "y": height + 4, "class": "label"}, words)
 
 
 def shortened(words: str, most: int) -> str:
@@ -190,28 +177,25 @@ def path(points: Sequence[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{coordinate(left)} {coordinate(top)}" for left, top in points)
 
 
-def legend_mark(index: int) -> str:
+def legend_mark(look: Look) -> str:
     """The piece of line that stands in a legend."""
     root = canvas(28, 12, "", "key-mark")
     root.attrib |= {"aria-hidden": "true"}
     del root.attrib["role"], root.attrib["aria-label"]
-    group = add(root, "g", {"class": style_of(index)})
+    group = add(root, "g", {"class": look.style})
     add(group, "path", {"class": "line", "d": "M1 6L27 6"})
-    add(
-        group,
-        "path",
-        {"class": "mark", "d": MARKERS[index % len(MARKERS)], "transform": "translate(14 6)"},
-    )
+    at = "translate(14 6)"
+    add(group, "path", {"class": look.mark, "d": look.marker, "transform": at})
     return written(root)
 
 
 def interval_chart(ours: Summary, paper: float | None, low: float, high: float) -> str:
     """A dot with its spread and the paper's diamond, on the scale of the whole table."""
-    x = Scale(low, high, 6, 98)
-    root = canvas(104, 16, "", "interval")
+    x = Scale(low, high, 6, 78)
+    root = canvas(84, 16, "", "interval")
     root.attrib |= {"aria-hidden": "true"}  # the numbers stand beside it
     del root.attrib["role"], root.attrib["aria-label"]
-    add(root, "line", {"class": "track", "x1": 2, "x2": 102, "y1": 8, "y2": 8})
+    add(root, "line", {"class": "track", "x1": 2, "x2": 82, "y1": 8, "y2": 8})
     if ours.mean is not None and ours.low is not None and ours.high is not None:
         if ours.spread:
             add(

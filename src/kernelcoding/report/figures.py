@@ -16,10 +16,11 @@ from .charts import (
     line_chart,
 )
 from .formats import counted, size
+from .looks import Look
 from .records import Artifacts, Result
 from .statistics import Group
 
-Colours = Mapping[str, int]  # method -> index of its colour and marker
+Looks = Mapping[str, Look]  # of each method
 LOGARITHMIC = 16.0  # a range with a larger ratio is spaced by logarithms
 
 
@@ -27,7 +28,7 @@ LOGARITHMIC = 16.0  # a range with a larger ratio is spaced by logarithms
 class Key:
     """An entry of a legend."""
 
-    index: int
+    series: str  # the lines it hides and shows
     label: str
     mark: str
 
@@ -51,38 +52,31 @@ class Figures:
     small: tuple[Figure, ...]
 
 
-def colours_of(results: Sequence[Result]) -> dict[str, int]:
-    """One colour a method, as they first appear."""
-    return {method: i for i, method in enumerate(dict.fromkeys(r.method for r in results))}
-
-
-def table_figures(
-    title: str, groups: Sequence[Group], metric: str, colours: Colours
-) -> Figures | None:
+def table_figures(title: str, groups: Sequence[Group], metric: str, looks: Looks) -> Figures | None:
     """Value, time and sparsity: against atoms where there are several numbers of them."""
     sizes = sorted({group.size for group in groups if group.size is not None})
     is_curve = len(sizes) > 1
-    main = curve_figure(title, groups, metric, colours, sizes) if is_curve else None
+    main = curve_figure(title, groups, metric, looks, sizes) if is_curve else None
     costs = [
         ("Time", "seconds", lambda r: r.seconds),
         ("Sparsity", "nonzeros a code", lambda r: r.nonzeros),
     ]
     draw = cost_against_atoms if is_curve else value_against_cost
-    charts = [draw(title, groups, metric, colours, *cost) for cost in costs]
+    charts = [draw(title, groups, metric, looks, *cost) for cost in costs]
     small = tuple(chart for chart in charts if chart)
     if main is None and not small:
         return None
-    return Figures(legend(groups, colours), main, small)
+    return Figures(legend(groups, looks), main, small)
 
 
-def legend(groups: Sequence[Group], colours: Colours) -> tuple[Key, ...]:
+def legend(groups: Sequence[Group], looks: Looks) -> tuple[Key, ...]:
     """Methods, best first."""
     best: dict[str, float] = {}
     for group in groups:
         if group.value.mean is not None:
             best[group.method] = group.value.mean  # of the largest dictionary: groups are in order
     order = sorted(best, key=lambda method: -best[method])
-    return tuple(Key(colours[m], m, legend_mark(colours[m])) for m in order)
+    return tuple(Key(looks[m].name, m, legend_mark(looks[m])) for m in order)
 
 
 def by_method(groups: Sequence[Group]) -> dict[str, list[Group]]:
@@ -94,7 +88,7 @@ def by_method(groups: Sequence[Group]) -> dict[str, list[Group]]:
 
 
 def curve_figure(
-    title: str, groups: Sequence[Group], metric: str, colours: Colours, sizes: Sequence[float]
+    title: str, groups: Sequence[Group], metric: str, looks: Looks, sizes: Sequence[float]
 ) -> Figure | None:
     """Value against atoms with bands of one spread, as the paper's figures."""
     series = []
@@ -104,7 +98,7 @@ def curve_figure(
             continue
         series.append(
             Series(
-                colours[method],
+                looks[method],
                 method,
                 x=[point[0] for point in points],
                 y=[point[1].mean or 0.0 for point in points],
@@ -127,6 +121,8 @@ def curve_figure(
         caption += " Bands: one standard deviation over splits."
     if any(line.paper for line in series):
         caption += " Hollow diamonds: the paper."
+    if any(line.look.is_control for line in series):
+        caption += " Dashed: controls."
     charts = [
         line_chart(series, axes, box, s)
         for box, s in ((WIDE, "chart wide"), (NARROW, "chart narrow"))
@@ -138,7 +134,7 @@ def cost_against_atoms(
     title: str,
     groups: Sequence[Group],
     metric: str,
-    colours: Colours,
+    looks: Looks,
     name: str,
     unit: str,
     of: Callable[[Result], float | None],
@@ -150,7 +146,7 @@ def cost_against_atoms(
         points = [(x, y) for x, y in means if y is not None]
         if points:
             x, y = zip(*points, strict=True)
-            series.append(Series(colours[method], method, x, y))
+            series.append(Series(looks[method], method, x, y))
     if not series:
         return None
     heights = [value for line in series for value in line.y]
@@ -173,7 +169,7 @@ def value_against_cost(
     title: str,
     groups: Sequence[Group],
     metric: str,
-    colours: Colours,
+    looks: Looks,
     name: str,
     unit: str,
     of: Callable[[Result], float | None],
@@ -181,7 +177,7 @@ def value_against_cost(
     """One point a method: what it reaches and what it costs."""
     points = [(g.method, g.over_splits(of).mean, g.value.mean) for g in groups]
     series = [
-        Series(colours[method], method, (cost,), (value,), scale=1.4)
+        Series(looks[method], method, (cost,), (value,), scale=1.4)
         for method, cost, value in points
         if cost is not None and value is not None
     ]
@@ -207,21 +203,21 @@ HISTORIES: tuple[tuple[str, str, Callable[[Artifacts], tuple[float, ...]]], ...]
 )
 
 
-def history_figures(title: str, groups: Sequence[Group], colours: Colours) -> tuple[Figure, ...]:
+def history_figures(title: str, groups: Sequence[Group], looks: Looks) -> tuple[Figure, ...]:
     """Objective and kernel learning of each method, at the largest dictionary that has them."""
     figures = []
     for method, rows in by_method(groups).items():
         for name, step, of in HISTORIES:
             having = [row for row in rows if any(of(r.artifacts) for r in row.results)]
             if having:
-                figures.append(history_figure(title, having[-1], colours[method], name, step, of))
+                figures.append(history_figure(title, having[-1], looks[method], name, step, of))
     return tuple(figures)
 
 
 def history_figure(
     title: str,
     group: Group,
-    colour: int,
+    look: Look,
     name: str,
     step: str,
     of: Callable[[Artifacts], tuple[float, ...]],
@@ -231,7 +227,7 @@ def history_figure(
     is_objective = name == "objective"
     series = [
         Series(
-            colour,
+            look,
             f"{group.method}, split {run.split}",
             range(len(of(run.artifacts))),
             of(run.artifacts),

@@ -9,6 +9,7 @@ from typing import Any
 from .statistics import Summary
 
 NONE = "—"
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # (up to, unit, divisor): the first that holds is taken.
 DURATIONS = ((100.0, "s", 1.0), (6000.0, "min", 60.0), (float("inf"), "h", 3600.0))
 
@@ -51,6 +52,14 @@ def compact(value: float | None) -> str:
         return f"{value:.2g}".replace("-", "\u2212")
     digits = f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
     return digits.replace("-", "\u2212")
+
+
+def scientific(value: float | None) -> str:
+    """Two digits and a power of ten, for numbers that may be tiny."""
+    if value is None or value == 0:
+        return NONE if value is None else "0"
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}·10{str(int(power)).translate(RAISED)}".replace("-", "\u2212")
 
 
 def size(value: float | None) -> str:

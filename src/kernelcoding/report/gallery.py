@@ -21,6 +21,7 @@ class Confusion:
     """A method's confusion matrix, summed over splits."""
 
     title: str
+    splits: str
     picture: str
 
 
@@ -118,8 +119,8 @@ def confusions(groups: Sequence[Group]) -> tuple[Confusion, ...]:
             [sum(cells) for cells in zip(*rows, strict=True)] for rows in zip(*same, strict=True)
         ]
         label = f"Confusion matrix of {titled(group)}, rows are the truth"
-        title = f"{titled(group)} ({counted(len(same), 'split')})"
-        found.append(Confusion(title, confusion_chart(classes, counts, label)))
+        splits = counted(len(same), "split")
+        found.append(Confusion(titled(group), splits, confusion_chart(classes, counts, label)))
     return tuple(found)
 
 

@@ -11,6 +11,7 @@ from .svg import Element, add, canvas, written
 NAMED = 24  # up to so many classes, cells hold their counts and columns are named
 CELL, SMALL_CELL = 30.0, 11.0
 LETTERS = 16  # of a class name
+AXIS_NAMES = (58.0, 80.0)  # room for what rows and columns are
 
 
 def confusion_chart(classes: Sequence[str], counts: Sequence[Sequence[float]], label: str) -> str:
@@ -18,12 +19,15 @@ def confusion_chart(classes: Sequence[str], counts: Sequence[Sequence[float]], l
     is_named = len(classes) <= NAMED
     cell = CELL if is_named else SMALL_CELL
     letters = max(len(shortened(name, LETTERS)) for name in classes)
-    left = 26.0 + 7.0 * letters
-    top = 20.0 + 6.0 * letters if is_named else 22.0
+    left = max(26.0 + 7.0 * letters, AXIS_NAMES[0])
+    top = 34.0 + 6.0 * letters if is_named else 22.0
     side = cell * len(classes)
-    slant = 0.6 * top if is_named else 8.0  # room for the last column's name
-    root = canvas(left + side + slant, top + side + 8, label, "matrix")
-    add(root, "text", {"class": "name", "x": 2, "y": 12}, "truth ↓  predicted →")
+    slant = 12.0 + 5.0 * letters if is_named else 8.0  # room for the last column's name
+    width = left + max(side + slant, AXIS_NAMES[1])
+    root = canvas(width, top + side + 8, label, "matrix")
+    # One above the names of the rows, one above those of the columns.
+    add(root, "text", {"class": "row name", "x": left - 6, "y": top - 8}, "truth ↓")
+    add(root, "text", {"class": "name", "x": left, "y": 14}, "predicted →")
     add(root, "rect", {"class": "ground", "x": left, "y": top, "width": side, "height": side})
     for row, numbers in enumerate(counts):
         draw_names(root, shortened(classes[row], LETTERS), row, (left, top, cell), is_named)
@@ -66,7 +70,7 @@ def draw_cell(
             "y": top + 0.5,
             "width": cell - 1,
             "height": cell - 1,
-            "fill-opacity": f"{0.12 + 0.88 * share:.2f}",
+            "fill-opacity": f"{0.22 + 0.78 * share:.2f}",
         },
     )
 

@@ -56,6 +56,8 @@ class Artifacts:
     per_class: tuple[tuple[str, float], ...]
     examples: tuple[Example, ...]
     atom_images: tuple[str, ...]
+    gap: float | None  # to the optimum, of no test sample's code larger; absent if not finite
+    error: float | None  # mean squared, as a share of the atoms' squared norm
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ def artifacts_of(given: Mapping[str, Any]) -> Artifacts:
     history = numbers(given.get("objective_history"))
     steps = tuple(text(step) for step in sequence(given.get("objective_steps")))
     classes = tuple(text(name) for name in sequence(given.get("classes")))
+    certificate = mapping(given.get("certificate"))
     confusion = tuple(numbers(row) for row in sequence(given.get("confusion")))
     is_square = len(confusion) == len(classes) and all(len(r) == len(classes) for r in confusion)
     return Artifacts(
@@ -134,6 +137,8 @@ def artifacts_of(given: Mapping[str, Any]) -> Artifacts:
         per_class=named_numbers(given.get("per_class")),
         examples=all_of(given.get("examples"), example_of),
         atom_images=all_of(given.get("atom_images"), image),
+        gap=number(certificate.get("gap")),
+        error=number(certificate.get("error")),
     )
 
 

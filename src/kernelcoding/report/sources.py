@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .formats import NONE, counted, decimal, interval, places, plain
+from .formats import NONE, counted, decimal, interval, places, plain, scientific
 from .gallery import titled
-from .records import number
+from .records import Result, number
 from .statistics import Group
-from .tables import Cell, Column, Table
+from .tables import ERROR, Cell, Column, Table, error_percent, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,16 @@ def splits_table(group: Group, settings: Sequence[str], versions: Sequence[str])
     """One row a split, with what differs between them."""
     results = group.results
     seconds, memory = places(r.seconds for r in results), places(r.memory for r in results)
+    errors = [error_percent(result) for result in results]
+    is_certified = any(
+        value is not None for value in (*errors, *(r.artifacts.gap for r in results))
+    )
     columns = (
         Column("Split", numeric=False),
         Column("Seed"),
-        Column("Value, %"),
+        Column(percent("Value")),
         Column("Nonzeros"),
+        *([Column("Gap"), Column(ERROR)] if is_certified else []),
         Column("Seconds"),
         Column("Memory, MB"),
         *(Column(name, numeric=False) for name in (*settings, *versions)),
@@ -72,6 +77,7 @@ def splits_table(group: Group, settings: Sequence[str], versions: Sequence[str])
             Cell(result.seed or NONE, number_or_word(result.seed)),
             Cell(decimal(result.value), result.value),
             Cell(decimal(result.nonzeros), result.nonzeros),
+            *(certificate(result, places(errors)) if is_certified else ()),
             Cell(decimal(result.seconds, seconds), result.seconds),
             Cell(decimal(result.memory, memory), result.memory),
             *(setting(dict(result.configuration), name) for name in settings),
@@ -82,6 +88,12 @@ def splits_table(group: Group, settings: Sequence[str], versions: Sequence[str])
         for result in results
     )
     return Table(f"Splits of {titled(group)}", columns, rows)
+
+
+def certificate(result: Result, digits: int) -> tuple[Cell, Cell]:
+    """Gap and error of one split."""
+    gap, error = result.artifacts.gap, error_percent(result)
+    return Cell(scientific(gap), gap), Cell(decimal(error, digits), error)
 
 
 def number_or_word(word: str) -> float | str | None:

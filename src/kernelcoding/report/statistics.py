@@ -79,6 +79,12 @@ class Group:
         """Mean and spread of one figure."""
         return summarize(of(result) for result in self.results)
 
+    def largest(self, of: Callable[[Result], float | None]) -> float | None:
+        """The largest of a figure; None unless every split has it: a bound must hold for all."""
+        found = [of(result) for result in self.results]
+        present = [value for value in found if value is not None]
+        return max(present) if len(present) == len(found) else None
+
     @property
     def value(self) -> Summary:
         """The metric, in percent."""

@@ -7,12 +7,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .charts import interval_chart
-from .formats import NONE, decimal, places, signed, size
+from .formats import NONE, decimal, places, scientific, signed, size
 from .records import Result
 from .statistics import Group, Summary
 from .svg import padded
 
 NO_SPREAD = "\u00a0"
+GAP, ERROR = "Gap, at most", "Error,\u00a0%"
+CERTIFICATES = (
+    "Gap: a certificate, computed from the finished codes, whatever solver made them. In no split "
+    "does the objective of a test sample's code lie further above its minimum; a dash where a "
+    "split has no such bound. It is loose for matching pursuit, whose problem is combinatorial. "
+    "Error: mean squared distance from samples to what their codes make of the atoms, in percent "
+    "of the atoms' squared norm."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,7 @@ class Table:
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""  # below it
 
 
 def results_table(
@@ -64,6 +73,7 @@ def results_table(
         ],
         [
             figure(groups, "Nonzeros", "Mean number of atoms a code uses", lambda r: r.nonzeros),
+            *certificates(groups),
             figure(groups, "Seconds", "Mean over splits", lambda r: r.seconds),
             figure(groups, "Memory, MB", "Peak, mean over splits", lambda r: r.memory),
         ],
@@ -72,7 +82,9 @@ def results_table(
         (c, cells) for part in parts for c, cells in part if any(x.text != NONE for x in cells)
     ]
     rows = zip(*(cells for _, cells in present), strict=True)
-    return Table(caption, tuple(column for column, _ in present), tuple(rows))
+    columns = tuple(column for column, _ in present)
+    is_certified = {GAP, ERROR} & {column.title for column in columns}
+    return Table(caption, columns, tuple(rows), CERTIFICATES if is_certified else "")
 
 
 Filled = tuple[Column, list[Cell]]
@@ -160,3 +172,20 @@ def figure(
     means = [group.over_splits(of).mean for group in groups]
     digits = places(means)
     return Column(title, hint=hint), [Cell(decimal(mean, digits), mean) for mean in means]
+
+
+def certificates(groups: Sequence[Group]) -> list[Filled]:
+    """How far codes are from their optimum at most, and from the samples on average."""
+    gaps = [group.largest(lambda result: result.artifacts.gap) for group in groups]
+    gap = Column(GAP, hint="Distance to the optimum, the largest over test samples and splits")
+    hint = "Mean squared error relative to the atoms' squared norm, mean over splits"
+    return [
+        (gap, [Cell(scientific(value), value) for value in gaps]),
+        figure(groups, ERROR, hint, error_percent),
+    ]
+
+
+def error_percent(result: Result) -> float | None:
+    """The error of a record's codes, in percent."""
+    error = result.artifacts.error
+    return None if error is None else 100 * error

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .charts import COLOURS
-from .figures import Figure, Figures, colours_of, history_figures, table_figures
+from .figures import Figure, Figures, Looks, history_figures, table_figures
 from .formats import NONE, counted, decimal, duration
 from .gallery import Confusion, Gallery, class_table, confusions, galleries, titled
+from .looks import COLOURS, looks_of
 from .reading import Experiment, Runs
 from .sources import Source, source
 from .statistics import Group, Verdict, tables_of
@@ -75,9 +75,11 @@ def page_of(runs: Runs, title: str) -> Page:
         experiment_view(anchor, experiment, rows)
         for anchor, experiment, rows in zip(anchors, runs.experiments, tables, strict=True)
     ]
+    groups = [[group for table in found.values() for group in table] for found in tables]
+    has_spreads = any(group.value.spread is not None for found in groups for group in found)
     rows = [
-        overview_row(anchor, experiment, [group for table in found.values() for group in table])
-        for anchor, experiment, found in zip(anchors, runs.experiments, tables, strict=True)
+        overview_row(anchor, experiment, found, has_spreads)
+        for anchor, experiment, found in zip(anchors, runs.experiments, groups, strict=True)
     ]
     return Page(title, tiles_of(runs), overview_table(rows), runs.notices, tuple(views))
 
@@ -88,10 +90,10 @@ def experiment_view(
     """One experiment, its tables as they first appear."""
     header = experiment.header
     metric = METRICS.get(header.metric, header.metric)
-    colours = colours_of(experiment.results)
+    looks = looks_of(result.method for result in experiment.results)
     facts = [
         counted(len(experiment.results), "record"),
-        counted(len(colours), "method"),
+        counted(len(looks), "method"),
         duration(sum(result.seconds or 0.0 for result in experiment.results)),
     ]
     return ExperimentView(
@@ -102,23 +104,21 @@ def experiment_view(
         quick=header.quick,
         facts=" · ".join(facts),
         tables=tuple(
-            table_view(
-                f"{anchor}-t{position}", title, groups, metric, table_colours(groups, colours)
-            )
+            table_view(f"{anchor}-t{position}", title, groups, metric, table_looks(groups, looks))
             for position, (title, groups) in enumerate(tables.items(), start=1)
         ),
     )
 
 
-def table_colours(groups: Sequence[Group], colours: dict[str, int]) -> dict[str, int]:
-    """The experiment's colours; where it has more methods than colours, the table's own."""
-    if len(colours) <= COLOURS:
-        return colours
-    return colours_of([result for group in groups for result in group.results])
+def table_looks(groups: Sequence[Group], looks: Looks) -> Looks:
+    """The experiment's looks; where it has more methods than colours, the table's own."""
+    if all(look.index < COLOURS for look in looks.values()):
+        return looks
+    return looks_of(group.method for group in groups)
 
 
 def table_view(
-    anchor: str, title: str, groups: Sequence[Group], metric: str, colours: dict[str, int]
+    anchor: str, title: str, groups: Sequence[Group], metric: str, looks: Looks
 ) -> TableView:
     """A table with its figures and the records behind it."""
     anchors = [f"{anchor}-r{position}" for position in range(1, len(groups) + 1)]
@@ -126,8 +126,8 @@ def table_view(
         anchor=anchor,
         title=title,
         results=results_table(title, groups, metric, anchors),
-        figures=table_figures(title, groups, metric, colours),
-        histories=history_figures(title, groups, colours),
+        figures=table_figures(title, groups, metric, looks),
+        histories=history_figures(title, groups, looks),
         classes=class_table(title, groups, metric),
         confusions=confusions(groups),
         galleries=galleries(groups),
@@ -150,7 +150,9 @@ OVERVIEW = (
 )
 
 
-def overview_row(anchor: str, experiment: Experiment, groups: Sequence[Group]) -> tuple[Cell, ...]:
+def overview_row(
+    anchor: str, experiment: Experiment, groups: Sequence[Group], has_spreads: bool
+) -> tuple[Cell, ...]:
     """An experiment in one line."""
     title = experiment.header.title or experiment.name
     valued = [group for group in groups if group.value.mean is not None]
@@ -160,7 +162,7 @@ def overview_row(anchor: str, experiment: Experiment, groups: Sequence[Group]) -
     counts = tallies(groups)
     return (
         Cell(title, title, link=f"#{anchor}"),
-        mean_cell(best.value, True) if best else Cell(NONE),
+        mean_cell(best.value, has_spreads) if best else Cell(NONE),
         Cell(titled(best), titled(best)) if best else Cell(NONE),
         Cell(decimal(paper), paper),
         *(Cell(decimal(count, 0) if any(counts) else NONE, count) for count in counts),

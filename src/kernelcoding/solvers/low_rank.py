@@ -15,7 +15,8 @@ from .active_set import Arrays
 from .layout import plain
 from .parallel import count_threads, map_blocks
 
-BLOCK = 1024  # rows side by side
+BLOCK = 1024  # rows side by side, at most
+ROOM = 2**25  # numbers that their matrices of low rank may have at the very worst (256 MB)
 PASSES = 50
 
 
@@ -74,7 +75,8 @@ def solve(
               + \tfrac{\eta_i}2 \|g_i - f_i(y)\|^2
 
     The Gram matrix of row i is :math:`K + \eta_i B_i B_i^\top` with as many columns in
-    :math:`B_i` as there are classes. Neither is formed: memory is that of one working set a thread.
+    :math:`B_i` as there are classes. Neither is formed: memory is that of the rows of :math:`B_i`
+    that belong to atoms in use, for one block of samples a thread.
 
     Parameters
     ----------
@@ -103,7 +105,8 @@ def solve(
         return block.rows
 
     share = -(-problem.n_samples // count_threads(n_jobs))
-    found = map_blocks(run, problem.n_samples, max(1, min(BLOCK, share)), n_jobs)
+    room = ROOM // (problem.n_atoms * exact.coefficients.shape[1])
+    found = map_blocks(run, problem.n_samples, max(1, min(BLOCK, share, room)), n_jobs)
     codes = sparse.vstack([sparse.csr_array(part.codes) for part in found], format="csr")
     converged = np.concatenate([part.converged & part.finished for part in found])
     return (

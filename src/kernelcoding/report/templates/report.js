@@ -53,6 +53,12 @@
     }));
   });
 
+  // Only what scrolls is a stop of the keyboard.
+  const stops = new ResizeObserver((entries) => entries.forEach(({ target }) => {
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0; else target.removeAttribute("tabindex");
+  }));
+  all(".scroll").forEach((box) => stops.observe(box));
+
   // Legends hide and show lines in the charts above and below them.
   all("button.key").forEach((key) => key.addEventListener("click", () => {
     const shown = key.getAttribute("aria-pressed") !== "true";
@@ -60,6 +66,14 @@
     all(`g[data-series="${key.dataset.series}"]`, key.closest(".figures"))
       .forEach((group) => group.classList.toggle("off", !shown));
   }));
+
+  // A key under the pointer or in focus brings its line forward.
+  const highlight = (key, isOn) => all("g[data-series]", key.closest(".figures"))
+    .forEach((group) => group.classList.toggle("dim", isOn && group.dataset.series !== key.dataset.series));
+  all("button.key").forEach((key) => {
+    ["pointerenter", "focus"].forEach((name) => key.addEventListener(name, () => highlight(key, true)));
+    ["pointerleave", "blur"].forEach((name) => key.addEventListener(name, () => highlight(key, false)));
+  });
 
   // A link to something folded away unfolds it.
   const reveal = () => {
