@@ -44,7 +44,7 @@ from .kernel_accuracy import FEATURES, faces, materials
 
 ROUNDS, ROUNDS_OF_CHOICE = 10, 3
 NOTHING = 1e-9
-RULES = ("linear", "bilinear", "max-margin")
+RULES = ("linear", "bilinear", "max-margin", "logistic")
 FACTORS = (1e-4, 0.001, 0.01, 0.1, 1.0, 10.0)  # of the unit of eta; "auto" is 0.1
 CODERS = {"kSC": KernelSparseCoder, "kLLC": KernelLLC}
 # Where the choice starts, and what is tried, in this order.
@@ -120,17 +120,18 @@ def stages():
     """Jobs in the order of their importance."""
     methods = ("control", *RULES)
     few, kinds = ("linear", "max-margin"), ("virus", "fmd")
-    atoms = (50, 100, 200)
+    atoms = (50, 100, 200, 400)
     return {
         "faces": [Job("yaleb", s, 570, "kSC", m) for s in range(5) for m in methods]
         + [Job("yaleb", s, 0, "-", "SVC") for s in range(5)],
         "digits": [Job("digits", s, n, "kSC", m) for n in atoms for s in range(5) for m in methods]
         + [Job("digits", s, 0, "-", "SVC") for s in range(5)],
         "descriptors": [Job(d, s, 0, "-", "SVC") for d in kinds for s in range(3)]
-        + [Job(d, s, n, "kSC", m) for n in (100, 300) for s in range(3) for d in kinds
-           for m in methods],
-        "curve": [Job("yaleb", s, 100, "kSC", m) for s in range(5) for m in methods]
-        + [Job("yaleb", 0, n, "kSC", m) for n in (50, 200, 400) for m in methods],
+        + [Job(d, s, n, "kSC", m) for n in (100, 300, 50) for d in kinds for s in range(3)
+           for m in methods]
+        + [Job("virus", s, 600, "kSC", m) for s in range(3) for m in methods],
+        "curve": [Job("yaleb", s, n, "kSC", m) for n in (100, 50, 200, 400, 600) for s in range(3)
+                  for m in methods],
         "llc": [Job("digits", s, 100, "kLLC", m) for s in range(5) for m in methods]
         + [Job("yaleb", s, 570, "kLLC", m) for s in range(2) for m in methods]
         + [Job(d, s, 300, "kLLC", m) for s in range(3) for d in kinds for m in methods],
