@@ -47,12 +47,8 @@ FULL = Scale(
     run_splits=N_SPLITS,
     n_folds=3,
     spaces={
-        "kSC": {"width": (0.5, 1.0, 2.0), "alpha": (3e-3, 1e-2, 3e-2)},
-        "kLLC": {
-            "width": (1.0, 2.0, 4.0),
-            "n_neighbors": (60, 120, 200),
-            "regularization": (1e-3, 1e-2),
-        },
+        "kSC": {"width": (1.0, 2.0), "alpha": (3e-3, 1e-2, 3e-2)},
+        "kLLC": {"width": (1.0, 2.0), "n_neighbors": (60, 120), "regularization": (1e-3,)},
         "SVC": {"width": (0.5, 1.0, 2.0), "C": (1.0, 10.0, 100.0)},
         "tangent space": {"C": (1.0, 10.0, 100.0)},
     },
