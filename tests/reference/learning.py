@@ -113,9 +113,12 @@ def ksvd_sweep(samples, atoms, codes, approximate):
 
 
 def never_rises(history, tolerance=1e-10):
-    """Whether no half-step raised the objective, up to rounding."""
+    """Whether no half-step raised the objective, up to rounding.
+
+    Objectives are differences of numbers like k(x, x), here about one: 1e-14 is nothing.
+    """
     history = np.asarray(history)
-    return bool(np.all(np.diff(history) <= tolerance * np.abs(history[:-1])))
+    return bool(np.all(np.diff(history) <= tolerance * np.abs(history[:-1]) + 1e-14))
 
 
 def numeric_gradient(function, at, step=1e-5):
