@@ -8,6 +8,8 @@ squared distance to goals, which is all that codes need to know of it.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
@@ -27,27 +29,6 @@ def goals(scores: NDArray, signs: NDArray) -> NDArray:
     return scores + 4.0 * signs * expit(-signs * scores)
 
 
-def fit(
-    codes: NDArray,
-    signs: NDArray,
-    importance: NDArray,
-    strength: float,
-    intercept: bool,
-    start: tuple[NDArray, NDArray] | None = None,
-    exact: bool = True,
-) -> tuple[NDArray, NDArray]:
-    """Weights (N, S) and intercepts (S,) for targets of one and minus one, (n, S).
-
-    Where it need not be exact, a few steps that lower the objective.
-    """
-    weights, bias = margin.descend(codes, signs, importance, strength, intercept, start, goals)
-    for s in range(signs.shape[1] if exact else 0):
-        weights[:, s], bias[s] = _one_against_rest(
-            codes, signs[:, s], importance, strength, intercept, weights[:, s], float(bias[s])
-        )
-    return weights, bias
-
-
 def _one_against_rest(codes, signs, importance, strength, intercept, weights, bias):
     def aim(scores):
         missing = expit(-signs * scores)
@@ -63,3 +44,6 @@ def _one_against_rest(codes, signs, importance, strength, intercept, weights, bi
         return 0.5 * strength * float(weights @ weights) + float(importance @ missed)
 
     return margin.newton(codes, weights, bias, aim, value)
+
+
+fit = partial(margin.minimise, goals, _one_against_rest)

@@ -10,6 +10,7 @@ ridge problem of these, as often as they change (Chapelle, 2007).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,9 @@ FLAT = 1e-10  # relative decrease that ends the search
 ROUGH = 15  # steps for all classes at once
 
 
-def fit(
+def minimise(
+    goals: Callable[[NDArray, NDArray], NDArray],
+    one_against_rest: Callable[..., tuple[NDArray, float]],
     codes: NDArray,
     signs: NDArray,
     importance: NDArray,
@@ -34,11 +37,27 @@ def fit(
 ) -> tuple[NDArray, NDArray]:
     """Weights (N, S) and intercepts (S,) for targets of one and minus one, (n, S).
 
-    Where it need not be exact, a few steps that lower the objective.
+    First a few steps for all classes at once, which lower the objective; then, where it is to be
+    exact, one class after the other.
+
+    Parameters
+    ----------
+    goals : callable
+        As in :func:`descend`.
+    one_against_rest : callable
+        The minimum for one class, from weights and bias.
+    codes : array of shape (n, N)
+    signs : array of shape (n, S)
+    importance : array of shape (n,)
+    strength : float
+        Of the penalty.
+    intercept : bool
+    start : weights and intercepts, default=None
+    exact : bool, default=True
     """
     weights, bias = descend(codes, signs, importance, strength, intercept, start, goals)
     for s in range(signs.shape[1] if exact else 0):
-        weights[:, s], bias[s] = _one_against_rest(
+        weights[:, s], bias[s] = one_against_rest(
             codes, signs[:, s], importance, strength, intercept, weights[:, s], float(bias[s])
         )
     return weights, bias
@@ -67,7 +86,7 @@ def descend(
     Parameters
     ----------
     codes, signs, importance, strength, intercept, start
-        As in :func:`fit`.
+        As in :func:`minimise`.
     goals : callable
         Of scores and signs: half the squared distance to them, up to a constant, is at least the
         loss, and equal at these scores.
@@ -164,3 +183,6 @@ def _ridge_of(codes, signs, importance, strength, intercept) -> tuple[NDArray, f
         bias = float(solved.sum() / ones.sum())
         solved = solved - bias * ones
     return codes.T @ solved, bias
+
+
+fit = partial(minimise, goals, _one_against_rest)
