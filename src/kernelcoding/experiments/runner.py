@@ -80,7 +80,7 @@ def run_experiment(
     out : str or path-like, default="runs"
         Folder of the records.
     n_jobs : int, default=None
-        Processes; None is one, -1 all cores. Each uses one thread.
+        Processes; None is one, -1 all cores. Several processes use one thread each.
     selection : Selection
         Which cells.
     download : bool, default=True
