@@ -235,14 +235,14 @@ def test_samples_that_are_atoms_are_not_followed():
 def test_the_objective_is_that_of_all_samples():
     X = digits(300)
     coder = kc.KernelSparseCoder(alpha=0.05, tol=1e-9)
-    coder = learning(coder, atoms=30, learn_kernel=kc.KernelLearning(n_samples=60)).fit(X)
+    coder = learning(coder, atoms=30, learn_kernel=kc.KernelLearning(n_samples_kernel=60)).fit(X)
     outside = np.setdiff1d(np.arange(300), coder.dictionary_.index)
     codes = coder.transform(X[outside])
     L = np.mean(0.5 * coder.reconstruction_error(X[outside], codes) + 0.05 * np.abs(codes).sum(1))
     J = distances_among(coder.kernel_(coder.dictionary_.points))
     assert_allclose(coder.kernel_objective_, L / J, rtol=1e-6)
     assert abs(coder.kernel_history_[-1] / coder.kernel_objective_ - 1) > 1e-6
-    all_of_them = learning(coder, learn_kernel=kc.KernelLearning(n_samples=1000)).fit(X)
+    all_of_them = learning(coder, learn_kernel=kc.KernelLearning(n_samples_kernel=1000)).fit(X)
     assert_allclose(coder.kernel_.gamma, all_of_them.kernel_.gamma, rtol=0.2)
 
 
@@ -318,13 +318,13 @@ def test_seed_threads_and_copies_do_not_matter():
 
 
 def test_the_given_kernel_and_settings_are_not_touched():
-    kernel, settings = Gaussian(0.1), kc.KernelLearning(n_samples=50)
+    kernel, settings = Gaussian(0.1), kc.KernelLearning(n_samples_kernel=50)
     coder = learning(kc.KernelSparseCoder(), kernel=kernel, learn_kernel=settings).fit(digits(60))
     assert kernel.gamma == 0.1
     assert coder.kernel is kernel
     assert coder.kernel_.gamma != 0.1
     assert coder.dictionary_.kernel is coder.kernel_
-    assert repr(settings) == "KernelLearning(n_samples=50)"
+    assert repr(settings) == "KernelLearning(n_samples_kernel=50)"
     nested = clone(coder).set_params(learn_kernel__n_folds=3)
     assert nested.learn_kernel.n_folds == 3
 

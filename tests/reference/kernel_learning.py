@@ -199,7 +199,7 @@ def followed(coder, X, seed):
             X, X[index], len(index), settings.n_folds, np.random.RandomState(seed)
         )
         parts = [Part(np.flatnonzero(folds == f), np.flatnonzero(folds != f)) for f in set(folds)]
-    assert len(rows) <= settings.n_samples
+    assert len(rows) <= settings.n_samples_kernel
     prepared = kernel.prepare(X[index]), kernel.prepare(X[rows])
     return RatioProblem(coder, kernel, prepared[0], None, prepared[1], parts, settings)
 

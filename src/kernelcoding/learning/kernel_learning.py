@@ -38,7 +38,7 @@ class KernelLearning(Component):
     bounds : (low, high) or dict of such pairs by parameter name, default=None
         Allowed values. None: a width within a factor of ``10**3`` of the inverse of the median
         statistic, other parameters within ``10**4`` of the start.
-    n_samples : int, default=300
+    n_samples_kernel : int, default=300
         Samples on which the objective is followed; the full one is reported at the end.
     include_prior : bool, default=True
         Whether the prior's value counts in L. False is the paper's reading for sparse coding; the
@@ -76,7 +76,7 @@ class KernelLearning(Component):
     def __init__(
         self,
         bounds=None,
-        n_samples=300,
+        n_samples_kernel=300,
         include_prior=True,
         n_folds=5,
         weights="ratio",
@@ -86,7 +86,7 @@ class KernelLearning(Component):
         max_iter=30,
     ):
         self.bounds = bounds
-        self.n_samples = n_samples
+        self.n_samples_kernel = n_samples_kernel
         self.include_prior = include_prior
         self.n_folds = n_folds
         self.weights = weights
@@ -135,7 +135,7 @@ def learn_kernel(
         )
     problems = Problems(coder, kernel, X, dictionary, settings, random_state)
     order = problems.samples
-    followed, others = order[: settings.n_samples], order[settings.n_samples :]
+    followed, others = np.split(order, [settings.n_samples_kernel])
     ratio = problems.of(followed)
     low, high = theta_bounds(kernel, settings.bounds, ratio.among)
     if isinstance(kernel, MultipleKernel) and settings.weights == "alignment":
@@ -187,7 +187,7 @@ def as_settings(learn_kernel: Any) -> KernelLearning:
 
 def _check(settings: KernelLearning) -> None:
     """Refuse settings that make no sense."""
-    check_count("n_samples", settings.n_samples)
+    check_count("n_samples_kernel", settings.n_samples_kernel)
     check_count("max_iter", settings.max_iter)
     check_count("n_folds", settings.n_folds)
     if settings.n_folds < 2:
