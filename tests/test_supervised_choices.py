@@ -8,10 +8,12 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.svm import LinearSVC
 
 import kernelcoding as kc
+from kernelcoding.constraints import Free
 from kernelcoding.kernels import Gaussian, Linear
 from kernelcoding.learning import margin, ridge
 from kernelcoding.learning.labels import Labels
 from kernelcoding.learning.rules import MarginRule
+from kernelcoding.priors import Ridge
 from reference.learning import digits, world
 from reference.supervised import (
     CLASSIFIERS,
@@ -265,6 +267,31 @@ def test_labels_that_are_noise_hardly_count_and_clear_ones_fully(classifier, rng
         shares.append(model.eta_ / weight_without_caution(X, targets))
     assert shares[0] > 0.95
     assert 1e-4 * (1 - 1e-9) <= shares[1] < 5e-3
+
+
+@pytest.mark.parametrize("gamma", [0.01, 0.1, 1.0])
+def test_codes_that_follow_any_label_make_the_loss_count_less(gamma):
+    """Codes of the ridge have closed forms, with labels and without."""
+    (X, y), alpha = data(wrong=0.1), 0.01
+    coder = kc.KernelCoder(Gaussian(gamma), prior=Ridge(), constraint=Free(), alpha=alpha)
+    model = at_first_codes(X, y, coder, fit_intercept=False)
+    codes, targets, alike = model.transform(X), np.eye(4)[y], np.ones(len(y))
+    strength = best_for_squares(codes, targets, alike, curvature(codes, alike, False), False)
+    skill = skill_of(y, ridge_left_out(codes, targets, alike, strength, False))
+    eta = 0.1 * skill**4  # k(x, x) = 1, and so is the squared norm of targets
+
+    weights = np.linalg.solve(codes.T @ codes + strength * np.eye(10), codes.T @ targets)
+    cross = model.dictionary_.cross(X)
+    normal = model.dictionary_.gram + alpha * np.eye(10)
+    assert_allclose(codes, np.linalg.solve(normal, cross.T).T, rtol=1e-6, atol=1e-9)
+    labelled = np.linalg.solve(
+        normal + eta * weights @ weights.T, (cross + eta * targets @ weights.T).T
+    ).T
+    plain, followed = (np.sum((targets - part @ weights) ** 2) for part in (codes, labelled))
+    excess = np.sqrt(plain / followed) - 1.0
+    assert excess < 0.9 if gamma == 1.0 else excess > 1.3
+    assert_allclose(model.eta_, eta / max(excess, 1.0), rtol=1e-6)
+    assert_allclose(model.rho_, strength * model.eta_ / len(y), rtol=1e-6)
 
 
 @pytest.mark.parametrize("how", ["kernel", "samples"])

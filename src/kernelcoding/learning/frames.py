@@ -38,6 +38,12 @@ class Block:
     similarity: NDArray  # (n, n_landmarks)
     cross: NDArray  # (n, N)
 
+    def every(self, stride: int) -> Block:
+        """The first sample and each of the stride-th after it."""
+        some = slice(None, None, stride)
+        rows = slice(self.rows.start, self.rows.stop, stride)
+        return Block(rows, self.self_similarity[some], self.similarity[some], self.cross[some])
+
 
 class Frame:
     """Coordinates of vectors in H, and the samples as seen through them."""

@@ -63,7 +63,9 @@ class SupervisedKernelCoding(ClassifierMixin, BaseDictionaryLearning):
         Weight of the loss. ``"auto"`` is a tenth of the mean k(x, x) over the mean squared norm
         of targets, times the fourth power of how much better than chance the labels of samples
         left out are predicted from the first codes: labels that cannot be predicted would be
-        learned by heart. It does not depend on the kernel's scale.
+        learned by heart. It is reduced until labels at most halve the errors of training scores:
+        codes that follow any label are codes no test sample will have. It does not depend on the
+        kernel's scale.
     rho : float or "auto", default="auto"
         Price of the classifier. ``"auto"`` takes what predicts best when each training sample is
         left out in turn (a closed form), once for the first codes and once for the last.

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..gram import GramFacts
 from ..problem import Codes, CodingProblem
 from ..solvers.choose import Options
 from .alternation import HalfStep
-from .coding import Sums, code_samples, encode
+from .coding import Sums, code_samples, encode, problem_of
 from .frames import Frame
 from .labels import Labels
 from .learner import ROUNDING, AtomLearner
@@ -20,6 +21,7 @@ from .supervision import LabelledCoder
 
 CAUTION = 4  # power of the predictable share of labels that their loss counts with
 LEAST = 1e-4
+TRIED = 300  # samples whose codes are tried with a weight of the loss
 # Over the codes that look at a bilinear classifier. One lowers the objective; as the classifier
 # moves anyway, rounds are better spent than passes.
 PASSES = 1
@@ -109,18 +111,48 @@ class SupervisedLearner(AtomLearner):
         """Weight of the loss and price of the classifier, by scores of samples left out.
 
         A label that cannot be predicted is noise to a dictionary, which would learn it by heart:
-        the loss counts the less, the less of the labels is predictable.
+        the loss counts the less, the less of the labels is predictable, and the less, the more
+        the codes follow their labels.
         """
         assert self.coded is not None
-        given, self.eta = self.eta, self.eta or self.wanted.unit
+        chosen, self.eta = self.eta is None, self.eta or self.wanted.unit
         lesson = self.lesson(self.coded.codes, self.vectors)
         rho = self.rule.choose(lesson) if self.rho is None else self.rho
-        if given is None:
+        self._weigh(self.eta)
+        if chosen:
             skill = self.wanted.labels.skill(self.rule.left_out(lesson, rho))
-            self.eta = self.wanted.unit * max(skill**CAUTION, LEAST)
-            rho = rho * self.eta / self.wanted.unit if self.rho is None else rho
+            classifier = self.rule.fit(lesson, rho, None)
+            self._weigh(self.eta * max(skill**CAUTION, LEAST))
+            self._weigh(self.eta / max(self._obedience(classifier), 1.0))
+            if self.rho is None:  # the same classifier
+                rho *= self.eta / self.wanted.unit
         self.rho = rho
-        self.labelled.etas = self.eta * self.wanted.importance
+
+    def _weigh(self, eta: float) -> None:
+        self.eta = eta
+        self.labelled.etas = eta * self.wanted.importance
+
+    def _obedience(self, classifier: Any) -> float:
+        r"""How far codes follow their labels: c, where looking at them divides errors by 1 + c.
+
+        Scores that depend on one direction of a code, in which its objective has the curvature h,
+        have :math:`c = \eta/h`. Codes with c far above 1 follow any label; no test sample will
+        have such codes, and the dictionary learns little from them.
+        """
+        assert self.coded is not None
+        assert self.coded.codes is not None
+        gram = self.frame.gram(self.vectors)
+        facts, stride = GramFacts(gram), -(-self.frame.n_samples // TRIED)
+        before = after = 0.0
+        for block in self.frame.blocks(self.vectors):
+            few = block.every(stride)
+            here, plain = self.labelled.at(few), self.coded.codes[few.rows]
+            here.classifier = classifier
+            options = replace(self.options, start=plain)
+            followed = encode(here, problem_of(few, gram, facts), options)
+            before += float(here.etas @ here.loss(plain))
+            after += float(here.etas @ here.loss(followed))
+        return np.sqrt(before / max(after, LEAST * before)) - 1.0 if before > 0 else 0.0
 
     def lesson(self, codes: Codes, vectors: NDArray) -> Lesson:
         """What a classifier of these codes is fitted to."""
