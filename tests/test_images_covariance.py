@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from kernelcoding import KernelSparseCoder, ResidualClassifier
-from kernelcoding.images import RegionCovariance
+from kernelcoding.images import Masked, RegionCovariance
 from kernelcoding.images.channels import (
     Channel,
     Colour,
@@ -23,6 +23,7 @@ from kernelcoding.images.gabor import Gabor
 from kernelcoding.kernels import LogEuclideanGaussian
 from reference.channels import naive_channels, texture
 
+SHARES = (0.5, 0.3, 1.0, 1.0)  # of the pixels that masks keep
 DATA_HOME = Path(os.environ.get("KERNELCODING_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
@@ -123,6 +124,32 @@ def test_a_matrix_does_not_depend_on_its_batch(rng):
     assert_allclose(together, alone, rtol=1e-10, atol=1e-13)
     threads = clone(transformer).set_params(n_jobs=2).fit(images).transform(images)
     assert_allclose(threads, together, rtol=1e-12)
+
+
+def test_only_pixels_of_the_mask_count(images, rng):
+    masks = [rng.random(image.shape) < share for image, share in zip(images, SHARES, strict=True)]
+    pairs = list(zip(images, masks, strict=True))
+    sources = [Masked(image, mask) for image, mask in pairs[:3]] + images[3:]
+    counted = [naive_channels(image)[:, mask][..., np.newaxis] for image, mask in pairs]
+    expected = expected_covariances(counted)
+    transformer = RegionCovariance("paper")
+    assert_allclose(transformer.fit_transform(sources), expected, rtol=1e-9, atol=1e-10)
+    alone = [transformer.transform([source])[0] for source in sources]
+    assert_allclose(alone, expected, rtol=1e-9, atol=1e-10)
+
+
+def test_large_images_are_shrunk_with_their_masks(rng):
+    """Blocks of 2 x 2 equal pixels: half the side is the image without its copies."""
+    small = rng.integers(0, 256, (12, 16, 3), dtype=np.uint8)
+    mask = np.arange(12)[:, None] + np.arange(16) < 14
+    large, its_mask = (np.repeat(np.repeat(part, 2, axis=0), 2, axis=1) for part in (small, mask))
+    transformer = RegionCovariance(["colour", "first"], max_side=16).fit([small])
+    expected = transformer.transform([small, Masked(small, mask)])
+    found = transformer.transform([large, Masked(large, its_mask)])
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    for side in (0, 2.5, "large"):
+        with pytest.raises(ValueError, match="max_side must be an integer of at least 1"):
+            clone(transformer).set_params(max_side=side).fit([small])
 
 
 @pytest.mark.parametrize("channels", ["compressed", "paper"])
@@ -239,6 +266,8 @@ def test_channels_that_are_not_numbers_are_named():
         ([np.zeros((6, 6)), np.full((6, 6), np.nan)], "Image 1: pixels are NaN"),
         ([np.zeros((6, 6, 2))], "Image 0: expected 1, 3 or 4 channels"),
         ([np.zeros((1, 1))], "Image 0: expected at least 2 pixels"),
+        ([Masked(np.zeros((6, 6)), np.zeros((6, 6)))], "Image 0: .* got 0: a covariance"),
+        ([Masked(np.zeros((6, 6)), np.ones((6, 5)))], "Image 0: expected a mask as large"),
         (["nowhere.png"], r"Image 0 \(nowhere.png\): cannot read"),
     ],
 )

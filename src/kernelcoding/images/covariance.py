@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .channel_set import as_channels, channel_names
+from .checks import check_max_side
 from .moments import Moments, image_moments
 
 FLOOR = 1e-4  # smallest mean variance that the ridge is a fraction of, relative to training images
@@ -48,6 +49,8 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
         2000), with :math:`\bar\mu` the mean of the channels over all training pixels:
 
         .. math:: \begin{pmatrix} C + m m^\top & m \\ m^\top & 1 \end{pmatrix}
+    max_side : int or None, default=None
+        Images with a longer side are shrunk to it first. None never shrinks.
     on_error : {"raise", "skip"}, default="raise"
         ``"skip"`` leaves images out that cannot be used; one warning names them, ``skipped_`` has
         their indices, and the output has no matrix for them: see
@@ -76,8 +79,9 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
     hence the default. ``embed_mean`` gives about one more. Images may have different sizes;
     those of one size are computed together. 8-bit images are divided by 255, 16-bit by 65535,
     colours become luma except for channels that ask for them. An image smaller than the filters
-    is reflected repeatedly. Memory is 8 p bytes a pixel of the largest image, and as much again
-    for intermediate arrays.
+    is reflected repeatedly. ``Masked(image, mask)`` in the place of an image: filters see all of
+    it, sums go over the pixels of the mask. Memory is 8 p bytes a pixel of the largest image, and
+    as much again for intermediate arrays.
 
     Examples
     --------
@@ -97,6 +101,7 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
         standardize=True,
         ridge=1e-4,
         embed_mean=False,
+        max_side=None,
         on_error="raise",
         n_jobs=None,
     ):
@@ -104,6 +109,7 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
         self.standardize = standardize
         self.ridge = ridge
         self.embed_mean = embed_mean
+        self.max_side = max_side
         self.on_error = on_error
         self.n_jobs = n_jobs
 
@@ -112,7 +118,7 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : list of paths or arrays
+        X : list of paths, arrays or ``Masked``
             The images.
         y : ignored
             For pipelines.
@@ -130,7 +136,7 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : list of paths or arrays
+        X : list of paths, arrays or ``Masked``
             The images.
         y : ignored
             For pipelines.
@@ -149,7 +155,7 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : list of paths or arrays
+        X : list of paths, arrays or ``Masked``
             The images.
 
         Returns
@@ -166,9 +172,10 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
                 f"ridge must be a positive number, got {self.ridge!r}: without it matrices of flat "
                 "images are singular."
             )
+        check_max_side(self.max_side)
         channels = as_channels(self.channels)
         moments, self.skipped_ = image_moments(
-            X, channels, on_error=self.on_error, n_jobs=self.n_jobs
+            X, channels, max_side=self.max_side, on_error=self.on_error, n_jobs=self.n_jobs
         )
         self.channel_names_ = channel_names(channels)
         return moments

@@ -15,7 +15,16 @@ from threadpoolctl import threadpool_limits
 
 from .channel_set import channel_names, stack_channels
 from .channels import Channel
-from .reading import FULL_SCALE, Unusable, as_gray, attempts, list_of, read_image, warn_of
+from .reading import (
+    FULL_SCALE,
+    Unusable,
+    as_gray,
+    attempts,
+    list_of,
+    parts_of,
+    shrunk,
+    warn_of,
+)
 
 BATCH = 128  # most images read at a time by each thread
 PIXELS = 2**16  # pixels computed at a time: more is no faster, and costs memory
@@ -25,7 +34,7 @@ PIXELS = 2**16  # pixels computed at a time: more is no faster, and costs memory
 class Moments:
     """What is known of n images with p channels."""
 
-    n_pixels: NDArray  # (n,)
+    n_pixels: NDArray  # (n,) that count
     means: NDArray  # (n, p)
     covariances: NDArray  # (n, p, p), divided by n_pixels - 1
 
@@ -42,17 +51,47 @@ class Moments:
         return np.sqrt((within + between).sum(axis=0) / self.n_pixels.sum())
 
 
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The pixels of an image that count."""
+
+    image: NDArray  # (H, W), or (H, W, 3) if colours are wanted; float64
+    mask: NDArray | None  # (H, W) of bool; None: all count
+
+    @property
+    def counted(self) -> NDArray:
+        """The mask, (H, W) of bool."""
+        return np.ones(self.image.shape[:2], dtype=bool) if self.mask is None else self.mask
+
+    @property
+    def kind(self) -> tuple[tuple[int, ...], bool]:
+        """Regions of one kind are computed together."""
+        return self.image.shape, self.mask is None
+
+    @property
+    def n_pixels(self) -> int:
+        """How many pixels count."""
+        return int(np.count_nonzero(self.counted))
+
+
 def image_moments(
-    sources: Any, channels: Sequence[Channel], *, on_error: str, n_jobs: int | None
+    sources: Any,
+    channels: Sequence[Channel],
+    *,
+    max_side: int | None = None,
+    on_error: str,
+    n_jobs: int | None,
 ) -> tuple[Moments, list[int]]:
     """Moments of all images that can be used, and the indices of those that were skipped.
 
     Parameters
     ----------
-    sources : list of paths or arrays
+    sources : list of paths, arrays or ``Masked``
         See :mod:`kernelcoding.images.reading`.
     channels : list of Channel
         What is computed at each pixel.
+    max_side : int, optional
+        Larger images are shrunk to it.
     on_error : {"raise", "skip"}
         ``"skip"`` leaves failures out and names them in one warning.
     n_jobs : int, optional
@@ -60,15 +99,15 @@ def image_moments(
     """
     listed = list_of(sources)
     wants_colour = any(channel.colour for channel in channels)
-    attempt = attempts(lambda _, source: pixels_of(source, wants_colour), on_error)
+    attempt = attempts(lambda _, source: region_of(source, wants_colour, max_side), on_error)
     n_threads = effective_n_jobs(n_jobs)
     step = BATCH if n_threads == 1 else min(BATCH, -(-len(listed) // (4 * n_threads)))
 
     def describe(start: int) -> tuple[Moments, list[Unusable]]:
         batch = enumerate(listed[start : start + step], start)
-        images = [attempt(index, source) for index, source in batch]
-        kept = [image for image in images if not isinstance(image, Unusable)]
-        failures = [image for image in images if isinstance(image, Unusable)]
+        regions = [attempt(index, source) for index, source in batch]
+        kept = [region for region in regions if not isinstance(region, Unusable)]
+        failures = [region for region in regions if isinstance(region, Unusable)]
         return batch_moments(kept, channels), failures
 
     # With several threads of ours, BLAS keeps to one of its own.
@@ -95,43 +134,58 @@ def require_finite(moments: Moments, channels: Sequence[Channel]) -> None:
         raise ValueError(f"Channels {bad} are NaN or infinite at some pixels: bound them.")
 
 
-def pixels_of(source: Any, colour: bool) -> NDArray:
-    """One image as float64, (H, W), or (H, W, 3) if colours are wanted."""
-    image = read_image(source)
-    if image.shape[0] * image.shape[1] < 2:
-        raise ValueError("expected at least 2 pixels, got one: a covariance needs more.")
-    if not colour:
-        return as_gray(image)
-    if image.ndim == 2:
+def region_of(source: Any, colour: bool, max_side: int | None) -> Region:
+    """What counts of one image, shrunk."""
+    image, mask = parts_of(source)
+    if colour and image.ndim == 2:
         image = np.repeat(image[..., np.newaxis], 3, axis=2)
-    return image / FULL_SCALE.get(image.dtype, 1.0)
+    pixels = image / FULL_SCALE.get(image.dtype, 1.0) if colour else as_gray(image)
+    pixels = shrunk(np.asarray(pixels, dtype=np.float64), max_side)
+    if mask is not None:
+        mask = shrunk(mask.astype(np.float64), max_side) > 0.5
+    region = Region(pixels, mask)
+    if region.n_pixels < 2:
+        raise ValueError(
+            f"expected at least 2 pixels that count, got {region.n_pixels}: a covariance needs "
+            "more."
+        )
+    return region
 
 
-def batch_moments(images: Sequence[NDArray], channels: Sequence[Channel]) -> Moments:
-    """Moments of images of any sizes, those of one size together."""
+def batch_moments(regions: Sequence[Region], channels: Sequence[Channel]) -> Moments:
+    """Moments of images of any sizes, those of one kind together."""
     n_channels = len(channel_names(channels))
-    means = np.empty((len(images), n_channels))
-    covariances = np.empty((len(images), n_channels, n_channels))
-    same_size = defaultdict(list)
-    for position, image in enumerate(images):
-        same_size[image.shape].append(position)
-    for shape, positions in same_size.items():
+    means = np.empty((len(regions), n_channels))
+    covariances = np.empty((len(regions), n_channels, n_channels))
+    same_kind = defaultdict(list)
+    for position, region in enumerate(regions):
+        same_kind[region.kind].append(position)
+    for (shape, whole), positions in same_kind.items():
         step = max(1, PIXELS // (shape[0] * shape[1]))
         for start in range(0, len(positions), step):
             some = positions[start : start + step]
-            stack = np.stack([images[position] for position in some])
-            means[some], covariances[some] = stack_moments(stack_channels(channels, stack))
-    n_pixels = np.array([image.shape[0] * image.shape[1] for image in images], dtype=float)
+            values = stack_channels(channels, np.stack([regions[i].image for i in some]))
+            masks = None if whole else np.stack([regions[i].counted for i in some])
+            means[some], covariances[some] = stack_moments(values, masks)
+    n_pixels = np.array([region.n_pixels for region in regions], dtype=float)
     return Moments(n_pixels, means, covariances)
 
 
-def stack_moments(values: NDArray) -> tuple[NDArray, NDArray]:
+def stack_moments(values: NDArray, masks: NDArray | None = None) -> tuple[NDArray, NDArray]:
     """Means (n, p) and covariances (n, p, p) over the pixels of (n, p, H, W), which is used up."""
     n_images, n_channels, height, width = values.shape
     flat = values.reshape(n_images, n_channels, height * width)
-    means = flat.mean(axis=2)
+    if masks is None:
+        means = flat.mean(axis=2)
+        flat -= means[:, :, np.newaxis]
+        return means, flat @ flat.transpose(0, 2, 1) / (height * width - 1)
+    inside = masks.reshape(n_images, height * width)
+    counts = np.count_nonzero(inside, axis=1).astype(float)
+    flat *= inside[:, np.newaxis]
+    means = flat.sum(axis=2) / counts[:, np.newaxis]
     flat -= means[:, :, np.newaxis]
-    return means, flat @ flat.transpose(0, 2, 1) / (height * width - 1)
+    flat *= inside[:, np.newaxis]
+    return means, flat @ flat.transpose(0, 2, 1) / (counts - 1)[:, np.newaxis, np.newaxis]
 
 
 def joined(parts: Sequence[Moments]) -> Moments:

@@ -73,7 +73,7 @@ class Unusable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masked:
-    """An image and the part of it that counts, for transformers that describe patches.
+    """An image and the part of it that counts, for transformers that look at patches or pixels.
 
     Parameters
     ----------
@@ -277,3 +277,13 @@ def as_gray(image: NDArray) -> NDArray:
     """
     luma = image @ LUMA if image.ndim == 3 else image
     return np.asarray(luma, dtype=np.float64) / FULL_SCALE.get(image.dtype, 1.0)
+
+
+def shrunk(image: NDArray, max_side: int | None) -> NDArray:
+    """The floating-point image with its longer side at most `max_side`, pixels averaged."""
+    longer = max(image.shape[:2])
+    if max_side is None or longer <= max_side:
+        return image
+    cv2 = optional("cv2")
+    height, width = (max(1, round(side * max_side / longer)) for side in image.shape[:2])
+    return cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)

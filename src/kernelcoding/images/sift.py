@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_memory
 
+from .checks import check_at_least, check_max_side
 from .dense_sift import (
     SIZE,
     grid_centers,
@@ -20,7 +21,7 @@ from .dense_sift import (
 )
 from .extractor import DescriptorExtractor
 from .extras import optional
-from .reading import as_gray, parts_of
+from .reading import as_gray, parts_of, shrunk
 from .records import ImageDescriptors
 
 CAMERA_BLUR = 0.5  # standard deviation in pixels that an image has already, as Lowe assumes
@@ -140,8 +141,7 @@ class DenseRootSIFT(DescriptorExtractor):
 
     def _patches(self) -> Patches:
         check_at_least("step", self.step, 1, whole=True)
-        if self.max_side is not None:
-            check_at_least("max_side", self.max_side, 1, whole=True)
+        check_max_side(self.max_side)
         check_at_least("smoothing", self.smoothing, 0)
         check_at_least("contrast_threshold", self.contrast_threshold, 0)
         scales = np.atleast_1d(np.asarray(self.scales, dtype=np.float64))
@@ -156,14 +156,6 @@ class DenseRootSIFT(DescriptorExtractor):
             float(self.contrast_threshold),
             self.max_side,
         )
-
-
-def check_at_least(name: str, value: Any, least: float, whole: bool = False) -> None:
-    """Refuse what is not a finite number of at least `least`."""
-    kind = "an integer" if whole else "a number"
-    number = isinstance(value, (int, float, np.number)) and np.isfinite(float(value))
-    if not number or value < least or (whole and value != int(value)):
-        raise ValueError(f"{name} must be {kind} of at least {least}, got {value!r}.")
 
 
 def describe(image: NDArray, mask: NDArray | None, patches: Patches) -> ImageDescriptors:
@@ -193,16 +185,6 @@ def unit_gray(image: NDArray) -> NDArray:
             f"{gray.max():.3g}: divide by the full scale, or pass uint8."
         )
     return gray.astype(np.float32)
-
-
-def shrunk(gray: NDArray, max_side: int | None) -> NDArray:
-    """The image with its longer side at most `max_side`, pixels averaged."""
-    if max_side is None or max(gray.shape) <= max_side:
-        return gray
-    cv2 = optional("cv2")
-    scale = max_side / max(gray.shape)
-    height, width = (max(1, round(side * scale)) for side in gray.shape)
-    return cv2.resize(gray, (width, height), interpolation=cv2.INTER_AREA)
 
 
 def describe_scales(gray: NDArray, widths: Sequence[float], patches: Patches) -> ImageDescriptors:
