@@ -5,9 +5,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from kernelcoding.experiments import digits, fmd
+from kernelcoding.experiments import digits, mixed
 from kernelcoding.experiments import methods as m
-from kernelcoding.experiments.definition import Dataset, Method
+from kernelcoding.experiments.definition import Dataset
 from kernelcoding.experiments.material import Grams, Stacks
 from kernelcoding.experiments.metrics import METRICS
 from kernelcoding.experiments.search import Lesson, atoms_for, choose
@@ -65,7 +65,7 @@ def test_stacks_are_searched_as_matrices_are():
     dataset = digits.load(None)
     X, y = dataset.samples[:200], dataset.target[:200]
     space = {"alpha": (1e-3, 0.1)}
-    four = Method("x", partial(fmd.mixed, m.sparse_coder), {"weights": ("equal",), **space})
+    four = mixed.residual("x", m.sparse_coder, (Linear(),) * 4, {"weights": ("equal",), **space})
     alone = choose(m.residual("x", m.sparse_coder, Linear(), space),
                    lesson_of(X, y, partial(Grams, Linear())), None)  # fmt: skip
     together = choose(four, lesson_of(X, y, partial(Stacks, (Linear(),) * 4)), None)

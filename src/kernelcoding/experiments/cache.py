@@ -7,9 +7,12 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .. import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,23 @@ class Cache:
             os.fsync(file.fileno())
         partial.replace(path)  # half an array never has the name of a whole one
         return values
+
+
+def depends_on(settings: Any, paths: Sequence[str]) -> list[str]:
+    """What descriptors of files depend on: this package, the settings, the files.
+
+    Parameters
+    ----------
+    settings : object
+        Its ``repr`` says all.
+    paths : sequence of str
+        The files.
+
+    Returns
+    -------
+    list of str
+    """
+    return [__version__, repr(settings), *identities(paths)]
 
 
 def identities(paths: Sequence[str]) -> list[str]:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from .. import __version__
-from .cache import identities
+from .cache import depends_on
 from .definition import Dataset, Request, Split
 
 WHITENED_SHARE = 0.75  # 4000 of the 5360 training images of MIT Indoor
@@ -52,10 +51,9 @@ def word_counts(
     -------
     counts : (n, n_words) float32
     """
-    depends = [__version__, repr(vocabulary), among.tobytes().hex(), *identities(paths)]
     return request.cache.array(
         f"words-{vocabulary.n_words}",
-        depends,
+        depends_on((vocabulary, among.tolist()), paths),
         lambda: _count(vocabulary, images, among, request.n_jobs),
     )
 
@@ -73,9 +71,14 @@ def _count(
         n_samples=vocabulary.n_samples,
         random_state=0,
     )
-    few = np.random.default_rng(0).permutation(among)[: vocabulary.n_images]
-    words.fit([images[index] for index in np.sort(few)])
+    words.fit(some_of(images, among, vocabulary.n_images))
     return words.transform(images).astype(np.float32)
+
+
+def some_of(images: Sequence[Any], among: NDArray, n_images: int) -> list[Any]:
+    """Images that descriptors are learned from: a draw that does not change, in their order."""
+    few = np.random.default_rng(0).permutation(among)[:n_images]
+    return [images[index] for index in np.sort(few)]
 
 
 def hellinger(counts: NDArray) -> NDArray:
