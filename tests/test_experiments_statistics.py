@@ -1,12 +1,18 @@
 """Descriptors that experiments keep, and rows with several kernels, against the library's own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import logm
+from scipy.spatial.distance import pdist
+from sklearn.base import clone
 from sklearn.svm import SVC
 
+import kernelcoding as kc
 from kernelcoding.aggregation import FisherVector
-from kernelcoding.experiments import mixed
+from kernelcoding.experiments import methods, mixed
 from kernelcoding.experiments.cache import Cache
 from kernelcoding.experiments.definition import Request
 from kernelcoding.experiments.statistics import (
@@ -15,18 +21,101 @@ from kernelcoding.experiments.statistics import (
     colour_covariances,
     fisher_vectors,
 )
-from kernelcoding.images import DenseRootSIFT, Masked, RegionCovariance
-from kernelcoding.kernels import Gaussian, Linear, LogEuclideanGaussian, stein
+from kernelcoding.images import Compressed, DenseRootSIFT, Derivatives, Gabor, RegionCovariance
+from kernelcoding.kernels import Gaussian, Linear, MultipleKernel, Precomputed
+from reference.learning import digits
 
 N = 8
+MIXTURE = Mixture(n_components=3, n_pca=5, step=6, n_samples=160, n_images=4)
+COVARIANCE = Covariance(max_side=24, n_images=5)
 
 
 @pytest.fixture
 def photographs(tmp_path, rng):
     """Images, and files that stand for them."""
-    images = [Masked(rng.integers(0, 256, (40, 48, 3), dtype=np.uint8), None) for _ in range(N)]
-    paths = []
-    for number in range(N):
-        paths.append(str(tmp_path / f"{number}.jpg"))
-        (tmp_path / f"{number}.jpg").write_bytes(bytes([number]))
-    return [image.image for image in images], paths
+    paths = [tmp_path / f"{number}.jpg" for number in range(N)]
+    for path in paths:
+        path.write_bytes(path.name.encode())
+    images = [rng.integers(0, 256, (40, 48, 3), dtype=np.uint8) for _ in paths]
+    return images, [str(path) for path in paths]
+
+
+@pytest.fixture
+def request_of(tmp_path):
+    return Request(None, False, Cache(tmp_path / "cache"))
+
+
+def test_fisher_vectors_are_of_a_mixture_of_some_images(photographs, request_of):
+    images, paths = photographs
+    vectors = fisher_vectors(request_of, MIXTURE, images, paths)
+    assert vectors.shape == (N, MIXTURE.length)
+    assert MIXTURE.length == 30
+    records = DenseRootSIFT(step=6).fit_transform(images)
+    few = np.sort(np.random.default_rng(0).permutation(N)[:4])
+    sets = []
+    for place, index in enumerate(few):  # 40 descriptors of each, drawn by its place
+        order = np.random.default_rng(place).permutation(len(records[index]))
+        sets.append(records[index].descriptors[order[:40]])
+    expected = FisherVector(3, n_pca=5, random_state=0).fit(sets).transform(records)
+    assert_allclose(vectors, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_distances_of_covariances_are_log_euclidean(photographs, request_of):
+    images, paths = photographs
+    logarithms = colour_covariances(request_of, COVARIANCE, images, paths)
+    magnitudes = (Derivatives(order=1), Derivatives(order=2), Gabor())
+    channels = ["colour", *(Compressed(channel) for channel in magnitudes)]
+    region = RegionCovariance(channels, embed_mean=True, max_side=24)
+    few = np.sort(np.random.default_rng(0).permutation(N)[:5])
+    matrices = region.fit([images[index] for index in few]).transform(images)
+    assert matrices.shape == (N, 28, 28)
+    roots = np.stack([logm(matrix).ravel() for matrix in matrices])
+    assert_allclose(pdist(logarithms), pdist(roots), rtol=1e-4)
+
+
+def test_descriptors_are_computed_once(photographs, request_of):
+    images, paths = photographs
+    for compute, how in ((fisher_vectors, MIXTURE), (colour_covariances, COVARIANCE)):
+        first = compute(request_of, how, images, paths)
+        assert_array_equal(compute(request_of, how, None, paths), first)
+        with pytest.raises(TypeError):  # other settings are other descriptors
+            compute(request_of, replace(how, n_images=3), None, paths)
+
+
+# Several kernels ---------------------------------------------------------------------------------
+
+KERNELS = (Linear(), Gaussian(2.0))
+
+
+def stacks(n=120, n_train=80):
+    X, y = digits(n, labels=True)
+    whole = np.stack([kernel(X) for kernel in KERNELS], axis=2)
+    return whole[:n_train, :n_train], whole[n_train:, :n_train], y[:n_train], y[n_train:]
+
+
+@pytest.mark.parametrize("weights", ["equal", "alignment"])
+def test_rows_with_several_kernels_are_estimators_with_the_mixture(weights):
+    train, test, y, _ = stacks()
+    mixture = MultipleKernel([Precomputed(matrix=0), Precomputed(matrix=1)])
+    learn_kernel = kc.KernelLearning(weights="alignment") if weights == "alignment" else False
+    coder = kc.KernelSparseCoder(mixture, alpha=0.01)
+    settings, space = {"weights": weights, "alpha": 0.01}, {}
+    row = mixed.residual("x", methods.sparse_coder, KERNELS, space, "both")
+    expected = kc.ResidualClassifier(clone(coder).set_params(learn_kernel=learn_kernel))
+    assert repr(row.build(settings, 80)) == repr(expected)
+    assert (row.kernel, row.view) == (KERNELS, "both")
+    row = mixed.supervised("x", methods.sparse_coder, "linear", KERNELS, space, 3)
+    expected = kc.SupervisedKernelCoding(coder, 20, max_iter=3, learn_kernel=learn_kernel)
+    found = row.build(settings, 20)
+    assert repr(found) == repr(expected)
+    assert_array_equal(found.fit(train, y).predict(test), expected.fit(train, y).predict(test))
+    assert methods.control(row).build({**settings, "eta": 1e-9}, 20).eta == 1e-9
+
+
+def test_the_machine_sees_the_mean_of_the_kernels():
+    train, test, y, truth = stacks()
+    row = mixed.kernel_machine("x", KERNELS, {"C": (1.0,)}, "both")
+    found = row.build({"C": 3.0}, 0).fit(train, y)
+    expected = SVC(C=3.0, kernel="precomputed").fit(train.mean(axis=2), y)
+    assert_array_equal(found.predict(test), expected.predict(test.mean(axis=2)))
+    assert found.score(test, truth) > 0.8
