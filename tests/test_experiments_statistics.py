@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 import kernelcoding as kc
-from kernelcoding.aggregation import FisherVector
+from kernelcoding.aggregation import FisherVector, ImageAggregator
 from kernelcoding.experiments import methods, mixed
 from kernelcoding.experiments.cache import Cache
 from kernelcoding.experiments.definition import Request
@@ -50,14 +50,11 @@ def test_fisher_vectors_are_of_a_mixture_of_some_images(photographs, request_of)
     vectors = fisher_vectors(request_of, MIXTURE, images, paths)
     assert vectors.shape == (N, MIXTURE.length)
     assert MIXTURE.length == 30
-    records = DenseRootSIFT(step=6).fit_transform(images)
     few = np.sort(np.random.default_rng(0).permutation(N)[:4])
-    sets = []
-    for place, index in enumerate(few):  # 40 descriptors of each, drawn by its place
-        order = np.random.default_rng(place).permutation(len(records[index]))
-        sets.append(records[index].descriptors[order[:40]])
-    expected = FisherVector(3, n_pca=5, random_state=0).fit(sets).transform(records)
-    assert_allclose(vectors, expected, rtol=1e-4, atol=1e-5)
+    fisher = FisherVector(3, n_pca=5, n_samples=None, random_state=0)
+    expected = ImageAggregator(DenseRootSIFT(step=6), fisher, n_samples=160, random_state=0)
+    expected.fit([images[index] for index in few])
+    assert_allclose(vectors, expected.transform(images), rtol=1e-5, atol=1e-7)
 
 
 def test_distances_of_covariances_are_log_euclidean(photographs, request_of):

@@ -6,12 +6,14 @@ from .kernel_vlad import KernelVLAD
 from .pooling import Pooling
 from .pyramid import SpatialPyramid
 from .sets import DescriptorSet
+from .streaming import ImageAggregator
 from .vlad import VLAD
 
 __all__ = [
     "VLAD",
     "DescriptorSet",
     "FisherVector",
+    "ImageAggregator",
     "KernelFisherVector",
     "KernelVLAD",
     "Pooling",

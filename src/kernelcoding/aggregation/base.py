@@ -116,7 +116,7 @@ def block_rows(n_numbers: int) -> int:
     return max(64, BLOCK_SIZE // max(n_numbers, 1))
 
 
-def applied(transformer: Any, X: NDArray) -> Any:
+def applied(transformer: Any, X: Any) -> Any:
     """What a transformer makes of X, as arrays even where the user asked for data frames."""
     with config_context(transform_output="default"):
         return transformer.transform(X)

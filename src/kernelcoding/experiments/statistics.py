@@ -66,22 +66,17 @@ def fisher_vectors(
 
 
 def _fisher_vectors(mixture: Mixture, images: Sequence[Any], n_jobs: int | None) -> NDArray:
-    from ..aggregation import FisherVector
+    from ..aggregation import FisherVector, ImageAggregator
     from ..images import DenseRootSIFT
 
-    extractor = DenseRootSIFT(step=mixture.step, max_side=mixture.max_side, n_jobs=n_jobs)
-    share = mixture.n_samples // mixture.n_images
-
-    def few_of(index: int, record: Any) -> NDArray:
-        order = np.random.default_rng(index).permutation(len(record))
-        return record.descriptors[order[:share]]
-
-    some = some_of(images, np.arange(len(images)), mixture.n_images)
-    fisher = FisherVector(mixture.n_components, n_pca=mixture.n_pca, random_state=0, n_samples=None)
-    fisher.fit(extractor.map(some, few_of)[0])
-    # Image by image: all descriptors of a thousand photographs are more than fits in memory.
-    vectors, _ = extractor.map(images, lambda _, record: fisher.transform([record])[0])
-    return np.stack(vectors).astype(np.float32)
+    fisher = ImageAggregator(
+        DenseRootSIFT(step=mixture.step, max_side=mixture.max_side, n_jobs=n_jobs),
+        FisherVector(mixture.n_components, n_pca=mixture.n_pca, n_samples=None, random_state=0),
+        n_samples=mixture.n_samples,
+        random_state=0,
+    )
+    fisher.fit(some_of(images, np.arange(len(images)), mixture.n_images))
+    return fisher.transform(images).astype(np.float32)
 
 
 def colour_covariances(

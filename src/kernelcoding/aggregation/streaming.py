@@ -1,0 +1,152 @@
+"""From images to vectors with the descriptors of few images in memory."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..coders.base import check_count
+from .base import applied
+from .sets import DescriptorSet
+
+
+class ImageAggregator(TransformerMixin, BaseEstimator):
+    """An extractor and an aggregator as one: images in, one vector an image out.
+
+    ``make_pipeline(extractor, aggregator)`` gives the same kind of vectors, but holds the
+    descriptors of all images at once, some 15 megabytes a photograph. Here they are aggregated
+    image by image.
+
+    Parameters
+    ----------
+    extractor : transformer
+        Such as ``DenseRootSIFT()``: has ``map(X, function)``. Its ``n_jobs`` threads share the
+        images, its ``on_error`` says what happens to those that cannot be read.
+    aggregator : transformer
+        Of descriptor sets, such as ``FisherVector()`` or ``SpatialPyramid(coder)``.
+    n_samples : int or None, default=200_000
+        Number of descriptors, about equally many of each training image, that the aggregator is
+        fitted to; None takes all. The aggregator may draw fewer of these by its own ``n_samples``.
+    random_state : int, RandomState or None, default=None
+        For the draw.
+
+    Attributes
+    ----------
+    aggregator_ : transformer
+        Fitted.
+    skipped_ : list of int
+        Indices of the images that the last ``fit`` or ``transform`` left out; empty unless the
+        extractor has ``on_error="skip"``. The output has no row for them.
+
+    Notes
+    -----
+    ``fit_transform`` computes descriptors twice, unless the extractor keeps them
+    (``DenseRootSIFT(memory=...)``). An image without descriptors has a vector of zeros; a warning
+    says which.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.aggregation import FisherVector, ImageAggregator
+    >>> from kernelcoding.images import DenseRootSIFT
+    >>> photographs = np.random.default_rng(0).integers(0, 256, (3, 40, 60), dtype=np.uint8)
+    >>> fisher = FisherVector(n_components=4, n_pca=8, random_state=0)
+    >>> vectors = ImageAggregator(DenseRootSIFT(step=8), fisher, random_state=0)
+    >>> vectors.fit_transform(photographs).shape
+    (3, 64)
+    """
+
+    def __init__(self, extractor, aggregator, n_samples=200_000, random_state=None):
+        self.extractor = extractor
+        self.aggregator = aggregator
+        self.n_samples = n_samples
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Fit the aggregator to descriptors drawn from all images.
+
+        Parameters
+        ----------
+        X : list of images
+            What the extractor takes.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        if not hasattr(self.extractor, "map"):
+            raise ValueError(
+                "extractor must have map(X, function), as DenseRootSIFT has, got "
+                f"{self.extractor!r}."
+            )
+        if self.n_samples is not None:
+            check_count("n_samples", self.n_samples)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        X = list(X)
+        share = None if self.n_samples is None else -(-self.n_samples // max(1, len(X)))
+
+        def draw(index: int, record: Any) -> DescriptorSet:
+            count = len(record.descriptors)
+            rows = np.arange(count)
+            if share is not None and share < count:
+                chosen = np.random.default_rng((seed, index)).choice(count, share, replace=False)
+                rows = np.sort(chosen)
+            return DescriptorSet(record.descriptors[rows], record.positions[rows], record.shape)
+
+        sets, self.skipped_ = clone(self.extractor).map(X, draw)
+        self.aggregator_ = clone(self.aggregator).fit(sets)
+        return self
+
+    def transform(self, X) -> NDArray:
+        """One vector an image.
+
+        Parameters
+        ----------
+        X : list of images
+            What the extractor takes.
+
+        Returns
+        -------
+        vectors : array of shape (n_images, n_features_out)
+        """
+        check_is_fitted(self, "aggregator_")
+
+        def aggregate(_: int, record: Any) -> NDArray | None:
+            # An empty set would warn by its index in a list of one.
+            return applied(self.aggregator_, [record])[0] if len(record.descriptors) else None
+
+        found, self.skipped_ = clone(self.extractor).map(X, aggregate)
+        empty = [row for row, vector in enumerate(found) if vector is None]
+        if empty:
+            warnings.warn(
+                f"{len(empty)} of {len(found)} images have no descriptors, their vectors are "
+                f"zeros: rows {empty}.",
+                stacklevel=2,
+            )
+        kind = next((vector.dtype for vector in found if vector is not None), np.float64)
+        vectors = np.zeros((len(found), len(self.get_feature_names_out())), dtype=kind)
+        for row, vector in enumerate(found):
+            if vector is not None:
+                vectors[row] = vector
+        return vectors
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the entries of a vector, the aggregator's."""
+        check_is_fitted(self, "aggregator_")
+        return self.aggregator_.get_feature_names_out()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.no_validation = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
