@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..report.reading import read_runs
 from ..report.records import Result, result_of
@@ -90,23 +91,16 @@ class AtomsCurveDisplay(Display):
         """Draw arrays: ``values[method]`` of shape (n_splits, n_sizes)."""
         return cls(sizes, values, paper=paper, metric=metric).plot(ax=ax)
 
-    def plot(self, ax=None):
-        """Draw.
+    def _check(self) -> None:
+        for method in self.values:
+            self._table(method)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        display : AtomsCurveDisplay
-            This object.
-        """
-        curves = {method: self._curve(method) for method in self.values}
-        ax = self._begin(ax)
-        self.lines_, self.bands_, self.paper_ = {}, {}, {}
-        for index, (method, (sizes, means, spreads)) in enumerate(curves.items()):
+    def _draw(self, ax) -> None:
+        self.lines_: dict[str, Any] = {}
+        self.bands_: dict[str, Any] = {}
+        self.paper_: dict[str, Any] = {}
+        for index, method in enumerate(self.values):
+            sizes, means, spreads = self._curve(method)
             marker = MARKERS[index % len(MARKERS)]
             (line,) = ax.plot(sizes, means, marker=marker, label=method)
             self.lines_[method] = line
@@ -117,17 +111,20 @@ class AtomsCurveDisplay(Display):
             self._draw_paper(ax, method, colour)
         ax.set(xlabel="atoms", ylabel=f"{self.metric}, %")
         ax.legend()
-        return self
 
-    def _curve(self, method: str):
-        """Sizes that have a value, their means and spreads."""
+    def _table(self, method: str) -> NDArray:
+        """Values of a method, (n_splits, n_sizes)."""
         table = np.atleast_2d(np.asarray(self.values[method], dtype=np.float64))
         if table.ndim != 2 or table.shape[1] != len(self.sizes):
             raise ValueError(
                 f"values[{method!r}] must have shape (n_splits, {len(self.sizes)}), one column a "
                 f"size, got {table.shape}."
             )
-        columns = [summarize(column[~np.isnan(column)].tolist()) for column in table.T]
+        return table
+
+    def _curve(self, method: str) -> NDArray:
+        """Sizes that have a value, their means and spreads."""
+        columns = [summarize(c[~np.isnan(c)].tolist()) for c in self._table(method).T]
         points = [
             (size, column.mean, column.spread or 0.0)
             for size, column in zip(self.sizes, columns, strict=True)

@@ -14,6 +14,30 @@ class Display:
     ax_: Any
     figure_: Any
 
+    def plot(self, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : Display
+            This object.
+        """
+        self._check()
+        self._draw(self._begin(ax))
+        return self
+
+    def _check(self) -> None:
+        """Refuse what cannot be drawn, before there is a figure."""
+
+    def _draw(self, ax: Any) -> None:
+        """Draw on axes."""
+        raise NotImplementedError
+
     def _begin(self, ax: Any) -> Any:
         """The given axes, or new ones."""
         try:

@@ -83,22 +83,8 @@ class CodeDisplay(Display):
         code = (row.toarray() if sparse.issparse(row) else np.asarray(row)).ravel()
         return cls(code, labels=labels, images=images, n_strongest=n_strongest).plot(ax=ax)
 
-    def plot(self, ax=None):
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        display : CodeDisplay
-            This object.
-        """
+    def _draw(self, ax) -> None:
         code = np.asarray(self.code)
-        self._check(code)
-        ax = self._begin(ax)
         used = np.flatnonzero(code)
         # No stems without atoms: matplotlib refuses empty ones.
         self.stem_: Any = ax.stem(used, code[used], basefmt=" ") if len(used) else None
@@ -110,13 +96,13 @@ class CodeDisplay(Display):
         ax.margins(y=0.25 if self.images is None else 0.5)
         ax.set(xlabel="atom", ylabel="weight", xlim=(-0.5, len(code) - 0.5))
         ax.set_title(f"{len(used)} of {len(code)} atoms")
-        return self
 
-    def _check(self, code) -> None:
+    def _check(self) -> None:
+        count = len(self.code)
         for name, given in (("labels", self.labels), ("images", self.images)):
-            if given is not None and len(given) != len(code):
+            if given is not None and len(given) != count:
                 raise ValueError(
-                    f"{name} must be one for each of the {len(code)} atoms, got {len(given)}."
+                    f"{name} must be one for each of the {count} atoms, got {len(given)}."
                 )
 
     def _name(self, ax, atom: int):

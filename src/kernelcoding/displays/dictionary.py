@@ -102,27 +102,13 @@ class DictionaryDisplay(Display):
         pictures = as_pictures(atoms, shape, "atoms")
         return cls(pictures, n_columns=n_columns, rescale=rescale).plot(ax=ax)
 
-    def plot(self, ax=None):
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        display : DictionaryDisplay
-            This object.
-        """
+    def _draw(self, ax) -> None:
         pictures = np.asarray(self.pictures, dtype=np.float64)
-        ax = self._begin(ax)
         columns = self.n_columns or int(np.ceil(np.sqrt(len(pictures))))
         grid = mosaic(rescaled(pictures) if self.rescale else pictures, columns)
         self.image_ = ax.imshow(grid, cmap="gray", interpolation="nearest")
         ax.set(xticks=(), yticks=(), title=f"{len(pictures)} atoms")
         ax.set_frame_on(False)
-        return self
 
 
 def rescaled(pictures: NDArray) -> NDArray:

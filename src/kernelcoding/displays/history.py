@@ -85,25 +85,15 @@ class HistoryDisplay(Display):
         """Draw values that are at hand."""
         return cls(history, steps=steps).plot(ax=ax)
 
-    def plot(self, ax=None):
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        display : HistoryDisplay
-            This object.
-        """
-        values = np.asarray(self.history, dtype=np.float64)
-        if self.steps is not None and len(self.steps) != len(values):
+    def _check(self) -> None:
+        count = len(self.history)
+        if self.steps is not None and len(self.steps) != count:
             raise ValueError(
-                f"steps must name each of the {len(values)} values, got {len(self.steps)} names."
+                f"steps must name each of the {count} values, got {len(self.steps)} names."
             )
-        ax = self._begin(ax)
+
+    def _draw(self, ax) -> None:
+        values = np.asarray(self.history, dtype=np.float64)
         (self.line_,) = ax.plot(values)
         self.markers_ = {}
         for name in dict.fromkeys(self.steps or ()):
@@ -120,7 +110,6 @@ class HistoryDisplay(Display):
         if self.markers_:
             ax.legend(title="after")
         ax.set(xlabel=self.x_label, ylabel=self.y_label)
-        return self
 
 
 def half_steps(estimator: Any) -> list[str] | None:
