@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from kernelcoding.codes import products, row_sums, times, times_codes
+from kernelcoding.codes import products, row_sums, times, times_codes, transposed
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_array])
 # None, few, and more numbers than the zeros are skipped for.
@@ -23,6 +23,7 @@ def test_products_are_those_of_the_plain_arrays(form, density, rng):
     right, left = rng.normal(size=(30, 17)), rng.normal(size=(13, 40))
     assert_allclose(times(form(codes), right), codes @ right, atol=1e-12)
     assert_allclose(times_codes(left, form(codes)), left @ codes, atol=1e-12)
+    assert_allclose(times(transposed(form(codes)), left.T), codes.T @ left.T, atol=1e-12)
     assert_allclose(products(form(codes), form(others)), codes @ others.T, atol=1e-12)
     assert_allclose(row_sums(form(codes), codes), (codes**2).sum(axis=1), atol=1e-12)
 

@@ -25,6 +25,11 @@ def row_sums(codes: Codes, weights: NDArray | float = 1.0) -> NDArray:
     return np.asarray(product.sum(axis=1)).ravel()
 
 
+def transposed(codes: Codes) -> Codes:
+    """Atoms as rows."""
+    return sparse.csr_array(codes.T) if sparse.issparse(codes) else codes.T
+
+
 def times(codes: Codes, matrix: NDArray) -> NDArray:
     """``codes @ matrix``; skips the zeros of the codes where that is faster."""
     if not sparse.issparse(codes) or codes.nnz > DENSE * codes.shape[0] * codes.shape[1]:
@@ -42,7 +47,7 @@ def times_codes(matrix: NDArray, codes: Codes) -> NDArray:
     """``matrix @ codes``; skips the zeros of the codes where that is faster."""
     if not sparse.issparse(codes):
         return matrix @ codes
-    return np.ascontiguousarray(times(codes.T.tocsr(), matrix.T).T)
+    return np.ascontiguousarray(times(transposed(codes), matrix.T).T)
 
 
 def products(codes: Codes, others: Codes) -> NDArray:

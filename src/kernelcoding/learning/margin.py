@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from ..codes import Codes, dense, times, transposed
 from . import ridge
 
 STEPS = 100
@@ -27,7 +28,7 @@ ROUGH = 15  # steps for all classes at once
 def minimise(
     goals: Callable[[NDArray, NDArray], NDArray],
     one_against_rest: Callable[..., tuple[NDArray, float]],
-    codes: NDArray,
+    codes: Codes,
     signs: NDArray,
     importance: NDArray,
     strength: float,
@@ -56,9 +57,12 @@ def minimise(
     exact : bool, default=True
     """
     weights, bias = descend(codes, signs, importance, strength, intercept, start, goals)
-    for s in range(signs.shape[1] if exact else 0):
+    if not exact:
+        return weights, bias
+    rows = dense(codes)
+    for s in range(signs.shape[1]):
         weights[:, s], bias[s] = one_against_rest(
-            codes, signs[:, s], importance, strength, intercept, weights[:, s], float(bias[s])
+            rows, signs[:, s], importance, strength, intercept, weights[:, s], float(bias[s])
         )
     return weights, bias
 
@@ -73,7 +77,7 @@ def goals(scores: NDArray, signs: NDArray) -> NDArray:
 
 
 def descend(
-    codes: NDArray,
+    codes: Codes,
     signs: NDArray,
     importance: NDArray,
     strength: float,
@@ -95,15 +99,15 @@ def descend(
     least = 1e-13 * float(np.trace(second))  # a factor must exist
     second[np.diag_indices_from(second)] += max(strength, least)
     factor = linalg.cho_factor(second, check_finite=False)
-    scores = np.zeros_like(signs) if start is None else codes @ start[0] + start[1]
-    total = importance.sum()
+    scores = np.zeros_like(signs) if start is None else times(codes, start[0]) + start[1]
+    total, columns = importance.sum(), transposed(codes)
     for _ in range(ROUGH):
         weighted = goals(scores, signs) * importance[:, None]
         mean_goal = weighted.sum(axis=0) / total if intercept else np.zeros(signs.shape[1])
-        mixed = codes.T @ weighted - total * np.outer(mean, mean_goal)
+        mixed = times(columns, weighted) - total * np.outer(mean, mean_goal)
         weights = linalg.cho_solve(factor, mixed, check_finite=False)
         bias = mean_goal - mean @ weights
-        scores = codes @ weights + bias
+        scores = times(codes, weights) + bias
     return weights, bias
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from ..codes import dense, products
+from ..codes import products
 from ..problem import Codes
 from . import logistic, margin, ridge
 from .frames import Frame, SampleFrame
@@ -194,7 +194,7 @@ class MarginRule(LinearRule):
         """Newton's method; a few cheap steps from the classifier before, or if these will do."""
         start = None if before is None else (before.weights, before.bias)
         weights, bias = self.regression(
-            dense(lesson.codes), lesson.targets, lesson.importance, rho / lesson.per_sample,
+            lesson.codes, lesson.targets, lesson.importance, rho / lesson.per_sample,
             lesson.intercept, start, exact and before is None,
         )  # fmt: skip
         return LinearClassifier(weights, bias, 0.5 * rho * float(np.sum(weights**2)))

@@ -121,7 +121,7 @@ class SupervisedLearner(AtomLearner):
         self._weigh(self.eta)
         if chosen:
             skill = self.wanted.labels.skill(self.rule.left_out(lesson, rho))
-            classifier = self.rule.fit(lesson, rho, None)
+            classifier = self.rule.fit(lesson, rho, exact=False)
             self._weigh(self.eta * max(skill**CAUTION, LEAST))
             self._weigh(self.eta / max(self._obedience(classifier), 1.0))
             if self.rho is None:  # the same classifier
