@@ -118,17 +118,24 @@ def linear_machine(
 
 
 def supervised(
-    name: str, coder: Coder, classifier: str, kernel: Kernel, space: Space, rounds: int
+    name: str,
+    coder: Coder,
+    classifier: str,
+    kernel: Kernel,
+    space: Space,
+    rounds: int,
+    view="samples",
 ) -> Method:
     """A row by a dictionary and a classifier learned together.
 
     Parameters
     ----------
-    name, coder, kernel, space, rounds
+    name, coder, kernel, space, rounds, view
         As in :func:`nearest_code`.
     classifier : {"linear", "bilinear", "max-margin"}
     """
-    return Method(name, partial(with_learned_classifier, coder, classifier, rounds), space, kernel)
+    build = partial(with_learned_classifier, coder, classifier, rounds)
+    return Method(name, build, space, kernel, view)
 
 
 def control(method: Method) -> Method:
@@ -169,7 +176,9 @@ def _kernel_machine(settings: Settings, n_atoms: int) -> SVC:
     return SVC(kernel="precomputed", C=settings["C"])
 
 
-def curve_methods(spaces: Mapping[str, Space], rounds: int) -> tuple[Method, ...]:
+def curve_methods(
+    spaces: Mapping[str, Space], rounds: int, view: str = "samples"
+) -> tuple[Method, ...]:
     """The nine methods of the paper's figures.
 
     Parameters
@@ -179,6 +188,8 @@ def curve_methods(spaces: Mapping[str, Space], rounds: int) -> tuple[Method, ...
         ``supervised kSC`` and ``supervised kLLC``, serve the supervised methods.
     rounds : int
         Of learning.
+    view : str
+        Which samples.
 
     Returns
     -------
@@ -192,12 +203,14 @@ def curve_methods(spaces: Mapping[str, Space], rounds: int) -> tuple[Method, ...
         ("kSC", sparse_coder, gaussian),
         ("kLLC", local_coder, gaussian),
     )
-    plain = [nearest_code(name, coder, k, spaces[name], rounds) for name, coder, k in parts]
+    plain = [nearest_code(name, coder, k, spaces[name], rounds, view) for name, coder, k in parts]
+    rules = (("l", "linear"), ("bi", "bilinear"))
+    coders = (("kSC", sparse_coder), ("kLLC", local_coder))
     joint = [
         supervised(
-            f"{letter}-S{name}", coder, classifier, gaussian, spaces[f"supervised {name}"], rounds
+            f"{letter}-S{name}", coder, rule, gaussian, spaces[f"supervised {name}"], rounds, view
         )
-        for letter, classifier in (("l", "linear"), ("bi", "bilinear"))
-        for name, coder in (("kSC", sparse_coder), ("kLLC", local_coder))
+        for letter, rule in rules
+        for name, coder in coders
     ]
     return (*plain, *joint)

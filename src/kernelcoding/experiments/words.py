@@ -87,6 +87,11 @@ def hellinger(counts: NDArray) -> NDArray:
     return np.sqrt(counts / np.maximum(totals, 1.0))
 
 
+def frequencies(dataset: Dataset, split: Split) -> NDArray:
+    """Square roots of frequencies of words."""
+    return hellinger(dataset.samples)
+
+
 def whitened(n_components: int, dataset: Dataset, split: Split) -> NDArray:
     """Histograms projected on principal components of the training part, whitened, unit norm."""
     histograms = hellinger(dataset.samples)
