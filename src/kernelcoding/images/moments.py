@@ -71,7 +71,10 @@ class Region:
     @property
     def n_pixels(self) -> int:
         """How many pixels count."""
-        return int(np.count_nonzero(self.counted))
+        if self.mask is None:
+            height, width = self.image.shape[:2]
+            return height * width
+        return int(np.count_nonzero(self.mask))
 
 
 def image_moments(
