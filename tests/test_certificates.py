@@ -8,6 +8,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.special import entr
 
+from helpers import cases
+from helpers.cases import CONSTRAINTS, PAIRS, PRIORS, Case, case
 from kernelcoding.certificates import certify, local_gap, soft_assignment_gap
 from kernelcoding.constraints import Free, NonNegative, SumToOne
 from kernelcoding.dictionary import Neighbours
@@ -15,8 +17,6 @@ from kernelcoding.formulation import Formulation
 from kernelcoding.priors import L1, GroupL1, NoPrior, Ridge, SparseGroupL1, WeightedL1
 from kernelcoding.problem import CodingProblem
 from kernelcoding.solvers.assignment import soft_weights
-from reference import cases
-from reference.cases import CONSTRAINTS, PAIRS, PRIORS, Case, case
 
 SIZES = (1e-2, 1e-4, 1e-6)
 

@@ -7,6 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from helpers import cases
+from helpers.cases import CONSTRAINTS, PAIRS, PRIORS, case
 from kernelcoding import constraints, priors
 from kernelcoding.certificates import certify
 from kernelcoding.constraints import AtMost, Free, NonNegative, OneAtom, Simplex, SumToOne
@@ -14,8 +16,6 @@ from kernelcoding.formulation import Formulation
 from kernelcoding.priors import L1, GroupL1, LocalCoordinate, NoPrior, Ridge, WeightedL1
 from kernelcoding.problem import CodingProblem
 from kernelcoding.solvers.choose import TABLE, Options, choose_solver, solve
-from reference import cases
-from reference.cases import CONSTRAINTS, PAIRS, PRIORS, case
 
 SETTINGS = [("gaussian", 0.001)] + [(name, 0.05) for name in cases.PROBLEMS]
 

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
+from helpers.names import stable
 from kernelcoding.kernels import (
     CallableKernel,
     ChiSquared,
@@ -33,7 +34,6 @@ from kernelcoding.kernels import (
     View,
     take,
 )
-from reference.names import stable
 
 
 def vectors(rng, n):

@@ -11,6 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 
+from helpers import cases
+from helpers.cases import LABELS, PRIORS, WEIGHTS
 from kernelcoding.constraints import Free
 from kernelcoding.formulation import Formulation
 from kernelcoding.priors import (
@@ -27,8 +29,7 @@ from kernelcoding.priors import (
     WeightedL1,
 )
 from kernelcoding.problem import CodingProblem
-from reference import cases, convex
-from reference.cases import LABELS, PRIORS, WEIGHTS
+from reference import convex
 
 FIXED = {name: prior for name, prior in PRIORS.items() if hasattr(prior, "prox")}
 NORMS = {name: prior for name, prior in PRIORS.items() if hasattr(prior, "dual_norm")}

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from helpers.cases import gaussian
 from kernelcoding.penalty import Penalty
 from kernelcoding.problem import CodingProblem
 from kernelcoding.solvers.active_set import solve
-from reference.cases import gaussian
 
 CONSTRAINTS = [(False, False), (True, False), (False, True), (True, True)]
 

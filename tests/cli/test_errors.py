@@ -1,0 +1,136 @@
+"""Errors of commands on models: one line that says what is wrong, and an exit code."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import kernelcoding as kc
+from helpers.commands import done, failed, invoke, write_samples
+from kernelcoding import persistence
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Commands run in a folder of samples: defaults of --out are written there."""
+    monkeypatch.chdir(tmp_path)
+    return write_samples(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing.csv"], "nothing.csv does not exist"),
+        (["named.csv"], "features must be numbers"),
+        (["named.csv", "--target", "sort"], "no column 'sort'; it has columns a, b, c, d, e"),
+        (["bare.csv", "--target", "5"], "no column '5'; it has 5 columns"),
+        (["bare.csv", "--target", "-6"], "no column '-6'"),
+        (["bare.csv", "--target", "--4"], "no column '--4'"),
+        (["bare.csv", "--target", "²"], "no column '²'"),
+        (["data.npz", "--target", "z"], "no array 'z'; it has ['X', 'y', 'other']"),
+        (["samples.csv", "--classifier", "residual"], "A classifier needs labels: --target"),
+        (["samples.csv", "--classifier", "linear", "--atoms", "5"], "needs labels"),
+        (["data.npz", "--classifier", "bilinear"], "--classifier bilinear learns its atoms"),
+        (["data.npz", "--coder", "pursuit", "--alpha", "0.1"], "--coder pursuit has no alpha."),
+        (["data.npz", "--coder", "words", "--alpha", "0.1"], "--coder words has no alpha."),
+        (["data.npz", "--kernel", "cubic"], "unknown kernel name 'cubic'; the names are linear"),
+        (["data.npz", "--kernel", "linear", "--gamma", "1"], "--kernel linear has no gamma"),
+        (["data.npz", "--gamma", "wide"], "--gamma must be a number, median or scale, got 'wide'"),
+        (["data.npz", "--gamma", "-1"], "gamma"),
+        (["data.npz", "--alpha", "-1"], "alpha"),
+        (["data.npz", "--atoms", "0"], "atoms"),
+        (["data.npz", "--out", "."], "--out must be a file, . is a folder"),
+    ],
+)
+def test_wrong_requests_are_explained(arguments, message, files):
+    said = failed("fit", *arguments)
+    assert message in said
+    assert len(said.splitlines()) == 1
+    assert not (files / "model.kc").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit"],
+        ["fit", "data.npz", "--coder", "dense"],
+        ["fit", "data.npz", "--classifier", "svm"],
+        ["fit", "data.npz", "--alpha", "much"],
+        ["fit", "data.npz", "--colour", "red"],
+        ["encode", "model.kc"],
+        ["predict"],
+        ["guess"],
+    ],
+)
+def test_usage_errors_have_their_own_exit_code(arguments, files):
+    said = failed(*arguments, code=2)
+    assert "Usage:" in said
+
+
+def test_models_and_samples_must_fit_together(files):
+    done("fit", "data.npz", "--out", "new/folder/model.kc")
+    np.save("wide.npy", np.ones((3, 7)))
+    np.save("cube.npy", np.ones((3, 2, 2)))
+    for command in ("encode", "predict"):
+        model = "new/folder/model.kc"
+        assert "7 features" in failed(command, model, "wide.npy")
+        assert failed(command, model, "cube.npy")
+        assert "nothing.npy does not exist" in failed(command, model, "nothing.npy")
+        said = failed(command, model, "samples.npy", "--out", "result.xlsx")
+        assert "--out must end in .npz, .npy, .csv, got result.xlsx" in said
+        assert "is not a model file" in failed(command, "data.npz", "samples.npy")
+        assert "No such file" in failed(command, "nothing.kc", "samples.npy")
+    persistence.save(kc.kernels.Linear(), "kernel.kc")
+    assert "holds a Linear, which has no codes" in failed("encode", "kernel.kc", "samples.npy")
+    assert "holds a Linear, which predicts no labels" in failed(
+        "predict", "kernel.kc", "samples.npy"
+    )
+    persistence.save(kc.KernelLLC(), "unfitted.kc")
+    assert "not fitted" in failed("encode", "unfitted.kc", "samples.npy")
+
+
+def test_a_wrong_suffix_is_noticed_before_the_work(files, monkeypatch):
+    monkeypatch.setattr(persistence, "load", lambda path: pytest.fail("work was begun"))
+    failed("encode", "model.kc", "samples.npy", "--out", "codes.txt")
+    failed("predict", "model.kc", "samples.npy", "--out", "labels")
+
+
+@pytest.mark.parametrize(
+    ("trouble", "code", "message"),
+    [
+        (KeyboardInterrupt(), 130, "Interrupted."),
+        (MemoryError(), 1, "Error: MemoryError"),
+        (PermissionError(13, "Permission denied", "model.kc"), 1, "Permission denied: 'model.kc'"),
+    ],
+)
+def test_troubles_of_the_machine_are_said(trouble, code, message, files, monkeypatch):
+    def fit(*arguments):
+        raise trouble
+
+    monkeypatch.setattr(kc.KernelSparseCoder, "fit", fit)
+    result = invoke("fit", "samples.npy")
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+def test_bugs_are_not_hidden(files, monkeypatch):
+    def fit(*arguments):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(kc.KernelSparseCoder, "fit", fit)
+    assert isinstance(invoke("fit", "samples.npy").exception, ZeroDivisionError)
+
+
+def test_real_processes_speak_on_the_right_streams(files):
+    def run(*arguments):
+        command = [sys.executable, "-c", "from kernelcoding.cli import main; main()", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=files)
+
+    good = run("fit", "named.csv", "--target", "kind", "--coder", "words")
+    assert (good.returncode, good.stderr) == (0, "")
+    assert good.stdout == "ResidualClassifier of 30 samples: model.kc\n"
+    bad = run("predict", "model.kc", "nothing.csv")
+    assert (bad.returncode, bad.stdout) == (1, "")
+    assert bad.stderr == "Error: nothing.csv does not exist.\n"

@@ -1,0 +1,104 @@
+"""Model files from strangers: what is no model file at all, or one that claims too much."""
+
+import io
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+from helpers.model_files import (
+    Bomb,
+    coder_of,
+    contents,
+    forge,
+    pickled_array,
+    refused,
+    write,
+    write_honest,
+)
+from kernelcoding.persistence import load
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    return write_honest(tmp_path_factory.mktemp("honest") / "model.kc")
+
+
+@pytest.fixture
+def forged(tmp_path):
+    return tmp_path / "forged.kc"
+
+
+def test_a_bomb_that_is_unpickled_goes_off(monkeypatch):
+    """Or the tests below would see nothing."""
+    monkeypatch.setattr(Bomb, "exploded", False)
+    pickle.loads(pickle.dumps(Bomb()))
+    assert Bomb.exploded
+
+
+def test_files_of_another_kind_are_refused(honest, forged):
+    whole = honest.read_bytes()
+    bare = io.BytesIO()
+    np.save(bare, np.arange(3))
+    others = [b"", b"PK", b"not a model", bare.getvalue(), pickle.dumps(Bomb()), whole[1:]]
+    others += [whole[: len(whole) * part // 7] for part in range(7)]
+    for content in others:
+        forged.write_bytes(content)
+        refused(forged, "is not a model file of kernelcoding")
+    assert not Bomb.exploded
+
+
+def test_archives_with_other_members_are_refused(honest, forged):
+    arrays, description = contents(honest)
+    tree = description["model"]
+    pickled = pickled_array(Bomb())
+    for name, content in (
+        ("description.npy", pickled),
+        ("description.npy", b"text"),
+        ("other.txt", b"x"),
+        ("array_0.npy", pickled),
+    ):
+        with zipfile.ZipFile(forged, "w") as archive:
+            archive.writestr(name, content)
+        refused(forged, "is not a model file")
+    refused(forge(forged, tree, {**arrays, "extra": np.arange(3)}), "damaged")
+    one_less = dict(list(arrays.items())[1:])
+    refused(forge(forged, tree, one_less), "is not a model file")
+    with zipfile.ZipFile(forge(forged, tree, one_less), "a") as archive:
+        archive.writestr(next(iter(arrays)) + ".npy", pickled)
+    refused(forged, "is not a model file")
+    with zipfile.ZipFile(forge(forged, tree, one_less), "a") as archive:
+        archive.writestr(next(iter(arrays)), b"raw bytes")
+    refused(forged, "damaged")
+    assert not Bomb.exploded
+
+
+def test_formats_of_the_future_are_named(forged):
+    refused(
+        forge(forged, coder_of(), format=2, version="9.1"),
+        r"format 2, written by kernelcoding 9\.1; this version reads format 1",
+    )
+    for version in (0, None, "1", [1], 1.5):
+        refused(forge(forged, coder_of(), format=version))
+
+
+def test_huge_declared_arrays_are_refused(forged):
+    for shape in ((10**15,), (10**30,), (2**40, 2**40), (-1,), (10**9, 0, 10**9)):
+        header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+        file = io.BytesIO()
+        np.lib.format.write_array_header_1_0(file, header)
+        forge(forged, coder_of(groups={"array": "big"}))
+        with zipfile.ZipFile(forged, "a") as archive:
+            archive.writestr("big.npy", file.getvalue() + b"12345678")
+        if 0 in shape:
+            assert load(forged).groups.size == 0
+        else:
+            refused(forged, "is not a model file")
+
+
+def test_very_deep_descriptions_are_refused(forged):
+    for start, end in (('{"list":[', "]}"), ("[", "]")):
+        text = start * 200_000 + end * 200_000
+        text = '{"format": 1, "model": ' + text + "}"
+        refused(write(forged, text, {}), "is not a model file")

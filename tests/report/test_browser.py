@@ -1,0 +1,356 @@
+"""The page in a real browser: Chromium without a window, driven by Playwright."""
+
+import itertools
+import shutil
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+from helpers import records
+from kernelcoding.report import write_report
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+pytest.importorskip("jinja2")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("Chromium is not installed (apt-get install chromium)", allow_module_level=True)
+ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+GAPS = {"SRC": 2e-3, "kSC": 3e-10, "kLLC": 5e-7, "SVC": None, "hard": 0.0}
+
+
+def letters():
+    """Certificates, classes of one letter, and a curve with its control."""
+    for rank, (method, gap) in enumerate(GAPS.items()):
+        given = {"classes": ["a", "b"], "confusion": [[3, 1], [0, 4]]}
+        if gap is not None:
+            given["certificate"] = {"gap": gap, "error": 0.1 * (1 + rank)}
+        for split in range(2):
+            value = 90.0 + rank + split
+            yield records.result(
+                "letters", "codes", method, split, value, paper=91.0, artifacts=given
+            )
+    for method, size in itertools.product(("l-SkSC", "l-SkSC, control", "kSC"), (10, 20)):
+        yield records.result("letters", "curve", method, 0, 80.0 + size, size=size)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("browser")
+    records.write_runs(folder / "runs")
+    with (folder / "runs" / "virus.jsonl").open("a") as file:
+        file.write('{"kind": "result", "sch')
+    evil = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
+    lines = [records.result("evil", evil, evil, 0, 50.0, configuration={evil: evil})]
+    records.write(folder / "runs" / "evil.jsonl", lines)
+    records.write(folder / "runs" / "letters.jsonl", letters())
+    return write_report(folder / "runs", folder / "report.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser, address):
+    """Opens the page and, at the end, asserts that it neither complained nor fetched anything."""
+    contexts, complaints, requests = [], [], []
+
+    def open_page(width=1280, height=800, scheme="light", fragment=""):
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,
+            reduced_motion="reduce",
+        )
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(address + fragment)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert {url.partition("#")[0] for url in requests if not url.startswith("data:")} == {address}
+
+
+def column(page, table, index):
+    return page.eval_on_selector_all(
+        f"{table} tbody tr", f"rows => rows.map(row => row.cells[{index}].innerText.trim())"
+    )
+
+
+def head(page, table, name):
+    return page.locator(f"{table} thead button", has_text=name)
+
+
+def ground(page):
+    return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+def test_loads_quietly_and_runs_no_foreign_script(opened):
+    page = opened()
+    assert page.title().startswith("Kernel coding")
+    assert page.locator("section.experiment").count() == 6
+    assert "cut short" in page.locator(".notice").first.inner_text()
+    broken = "images => images.filter(image => image.naturalWidth === 0).length"
+    assert page.eval_on_selector_all("img", broken) == 0
+
+
+TABLE = "#x-yaleb-t1 > .scroll table"
+
+
+def test_sorting_by_click(opened):
+    page = opened()
+    before = column(page, TABLE, 0)
+    values = [float(cell.split()[0]) for cell in column(page, TABLE, 2)]
+    button = head(page, TABLE, "Accuracy")
+    cell = button.locator("xpath=..")
+    for state, order in (
+        ("descending", np.argsort(values)[::-1]),
+        ("ascending", np.argsort(values)),
+    ):
+        button.click()
+        assert cell.get_attribute("aria-sort") == state
+        assert column(page, TABLE, 0) == [before[i] for i in order]
+    assert "Sorted by Accuracy, %, ascending" in page.locator(".announce").inner_text().replace(
+        "\u00a0", " "
+    )
+    button.click()
+    assert cell.get_attribute("aria-sort") == "none"
+    assert column(page, TABLE, 0) == before
+
+
+def test_sorting_by_keyboard_with_missing_numbers_last(opened):
+    page = opened()
+    head(page, TABLE, "Accuracy").click()
+    assert column(page, TABLE, 3)[0] == "—"  # the control comes first now
+    head(page, TABLE, "Paper").focus()
+    for key, reverse in (("Enter", True), ("Space", False)):
+        page.keyboard.press(key)
+        cells = column(page, TABLE, 3)
+        assert cells[-1] == "—"
+        assert cells[:-1] == sorted(cells[:-1], key=float, reverse=reverse)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    states = page.eval_on_selector_all(
+        f"{TABLE} th[aria-sort]", "heads => heads.map(head => head.getAttribute('aria-sort'))"
+    )
+    assert [state for state in states if state != "none"] == ["descending"]
+
+
+CODES = "#x-letters-t1 > .scroll table"
+
+
+def test_gaps_are_sorted_as_numbers(opened):
+    page = opened()
+    button = head(page, CODES, "Gap")
+    known = sorted((name for name in GAPS if GAPS[name] is not None), key=GAPS.get)
+    for order in (known[::-1], known):
+        button.press("Enter")
+        assert column(page, CODES, 0) == [*order, "SVC"]
+    assert head(page, CODES, "Error").is_visible()
+    assert page.locator("#x-letters-t1 > .reading").is_visible()
+
+
+def test_a_full_table_fits_a_desktop_and_only_what_scrolls_takes_focus(opened):
+    box = "#x-letters-t1 > .scroll"
+    for width, is_stop in ((1280, False), (375, True)):
+        page = opened(width=width)
+        page.wait_for_function(
+            "([box, isStop]) => document.querySelector(box).hasAttribute('tabindex') === isStop",
+            arg=[box, is_stop],
+        )
+        overflow = page.eval_on_selector(box, "node => node.scrollWidth > node.clientWidth")
+        assert overflow is is_stop
+
+
+@pytest.mark.parametrize("place", ["#x-letters-t1", "#x-virus-t1"], ids=["short", "long"])
+def test_what_the_axes_of_a_confusion_mean_covers_no_class(opened, place):
+    overlaps, outside = opened().eval_on_selector(
+        f"{place} svg.matrix",
+        """picture => {
+            const boxes = [...picture.querySelectorAll('text')].map(node =>
+                [node.classList.contains('name'), node.textContent, node.getBoundingClientRect()]);
+            const crosses = (a, b) => a.left < b.right && b.left < a.right
+                && a.top < b.bottom && b.top < a.bottom;
+            const frame = picture.getBoundingClientRect();
+            const axes = boxes.filter(([isAxis]) => isAxis);
+            return [
+                axes.flatMap(([, words, box]) => boxes.filter(([, other, its]) =>
+                    words !== other && crosses(box, its)).map(([, other]) => [words, other])),
+                boxes.filter(([, , box]) => box.left < frame.left || box.right > frame.right + 1
+                    || box.top < frame.top).map(([, words]) => words)];
+        }""",
+    )
+    assert overlaps == []
+    assert outside == []
+
+
+def test_words_are_sorted_as_words(opened):
+    page = opened()
+    head(page, TABLE, "Method").click()
+    names = column(page, TABLE, 0)
+    assert names == sorted(names, key=str.lower)
+
+
+def test_theme_follows_the_system_and_the_switch(opened):
+    light, dark = opened(scheme="light"), opened(scheme="dark")
+    pale, deep = ground(light), ground(dark)
+    assert pale != deep
+    light.get_by_role("radio", name="Dark").check()
+    assert ground(light) == deep
+    light.reload()
+    assert ground(light) == deep  # remembered
+    light.get_by_role("radio", name="Dark").focus()
+    light.keyboard.press("ArrowLeft")
+    assert ground(light) == pale
+    light.get_by_role("radio", name="Auto").check()
+    light.emulate_media(color_scheme="dark")
+    assert ground(light) == deep
+
+
+@pytest.mark.parametrize("width", [320, 375, 768, 1280])
+def test_only_tables_scroll_sideways(opened, width):
+    page = opened(width=width)
+    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # What reaches beyond the page must lie in a box that scrolls.
+    outside = page.evaluate(
+        """() => [...document.querySelectorAll('main *')].filter(node =>
+            node.getBoundingClientRect().right > innerWidth + 1 && node.tagName !== 'text'
+            && !node.closest('.scroll, svg, caption')).map(node => node.outerHTML.slice(0, 80))"""
+    )
+    assert outside == []
+
+
+def test_each_width_has_its_chart(opened):
+    for width, shown, hidden in ((1280, "wide", "narrow"), (360, "narrow", "wide")):
+        page = opened(width=width)
+        assert page.locator(f"svg.chart.{shown}").first.is_visible()
+        assert not page.locator(f"svg.chart.{hidden}").first.is_visible()
+
+
+def test_legends_hide_and_show_lines(opened):
+    page = opened()
+    figures = page.locator("#x-fmd-t1 .figures")
+    key = figures.locator("button.key", has_text="kBOW")
+    line = figures.locator(f"svg.wide g[data-series='{key.get_attribute('data-series')}']").first
+    key.press("Enter")
+    assert key.get_attribute("aria-pressed") == "false"
+    assert not line.is_visible()
+    key.click()
+    assert line.is_visible()
+
+
+def test_a_key_in_focus_brings_its_line_forward(opened):
+    figures = opened().locator("#x-letters-t2 .figures")
+    key = figures.locator("button.key", has_text="control")
+    lines = figures.locator("svg.wide g[data-series]")
+    faded = "nodes => nodes.filter(node => getComputedStyle(node).opacity < 1).length"
+    key.focus()
+    own = figures.locator(f"svg.wide g[data-series='{key.get_attribute('data-series')}']").count()
+    assert own == 2  # the line and its name
+    assert lines.evaluate_all(faded) == lines.count() - own > 0
+    key.blur()
+    assert lines.evaluate_all(faded) == 0
+
+
+def test_controls_are_dashed_in_the_colour_of_their_method(opened):
+    page = opened()
+    style = """node => [getComputedStyle(node).stroke, getComputedStyle(node).strokeDasharray]"""
+    found = {}
+    for key in page.locator("#x-letters-t2 button.key").all():
+        found[key.inner_text()] = key.locator("path.line").evaluate(style)
+    assert found["l-SkSC, control"][0] == found["l-SkSC"][0] != found["kSC"][0]
+    assert found["l-SkSC, control"][1] != found["l-SkSC"][1] == "none"
+
+
+def test_a_number_leads_to_its_record(opened):
+    page = opened()
+    link = page.locator(f"{TABLE} td.value a").nth(2)
+    target = page.locator(link.get_attribute("href"))
+    assert not target.is_visible()
+    link.press("Enter")
+    target.get_by_text("Configuration").wait_for(state="visible", timeout=5000)
+    assert target.locator("summary").evaluate("node => node === document.activeElement")
+    value = target.locator("summary span").inner_text().split()[0]
+    assert value == link.inner_text()
+    box = target.bounding_box()
+    assert -2 <= box["y"] < 800
+    fragment = link.get_attribute("href")
+    assert opened(fragment=fragment).locator(fragment).get_by_text("Versions").is_visible()
+
+
+def test_keyboard_starts_at_the_skip_link_and_focus_is_seen(opened):
+    page = opened()
+    page.keyboard.press("Tab")
+    active = "document.activeElement.className"
+    assert page.evaluate(active) == "skip"
+    assert page.locator(".skip").bounding_box()["y"] >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    head(page, TABLE, "Method").focus()
+    page.keyboard.press("Tab")
+    outline = "getComputedStyle(document.activeElement).outlineStyle"
+    assert page.evaluate(outline) == "solid"
+
+
+def test_paper_gets_the_whole_tables(opened):
+    page = opened()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert ground(page) == "rgb(255, 255, 255)"
+    assert not page.locator("nav").is_visible()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#x-fmd-t1 details.fold table").first.is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert not page.locator("#x-fmd-t1 details.fold table").first.is_visible()
+    assert page.pdf()[:5] == b"%PDF-"
+
+
+def pixels(png):
+    """Grey levels of an 8-bit PNG without interlacing, by the definition of the format."""
+    data, place = b"", 8
+    while place < len(png):
+        (length,) = struct.unpack(">I", png[place : place + 4])
+        kind = png[place + 4 : place + 8]
+        body = png[place + 8 : place + 8 + length]
+        if kind == b"IHDR":
+            width, height, depth, colour = struct.unpack(">IIBB", body[:10])
+            assert depth == 8
+        data += body if kind == b"IDAT" else b""
+        place += 12 + length
+    channels = {2: 3, 6: 4}[colour]
+    raw = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, -1)
+    return raw[:, 1:].reshape(height, width, channels)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_screenshot_is_not_blank(opened, scheme):
+    page = opened(scheme=scheme)
+    page.locator("#x-fmd-t1").scroll_into_view_if_needed()
+    blank = opened(scheme=scheme)
+    blank.evaluate("document.body.replaceChildren()")
+    full, empty = page.screenshot(), blank.screenshot()
+    assert len(np.unique(pixels(full))) > 20
+    assert len(full) > 5 * len(empty)

@@ -1,0 +1,259 @@
+"""Greedy coding against scikit-learn and against greedy search written out with lstsq."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.linear_model import orthogonal_mp_gram
+
+from helpers.processes import run_python
+from kernelcoding.problem import CodingProblem
+from kernelcoding.solvers.pursuit import solve
+
+
+def problem_of(samples, atoms):
+    """Linear-kernel problem: the factors are known, so references may use them."""
+    self_similarity = np.einsum("ij,ij->i", samples, samples)
+    return CodingProblem(self_similarity, samples @ atoms.T, atoms @ atoms.T)
+
+
+def gaussian_problem(samples, atoms, gamma=0.1):
+    def kernel(left, right):
+        return np.exp(-gamma * ((left[:, None] - right[None]) ** 2).sum(axis=2))
+
+    return CodingProblem(np.ones(len(samples)), kernel(samples, atoms), kernel(atoms, atoms))
+
+
+def greedy_reference(sample, atoms, n_nonzero, selection):
+    """The definition: refit by lstsq for every candidate (ols) or correlate the residual (omp)."""
+    support, code, residual = [], np.zeros(len(atoms)), sample
+    for _ in range(n_nonzero):
+        if selection == "omp":
+            scores = np.abs(atoms @ residual) / np.linalg.norm(atoms, axis=1)
+        else:
+            scores = np.array([-fit(sample, atoms, [*support, j])[1] for j in range(len(atoms))])
+        scores[support] = -np.inf
+        support.append(int(np.argmax(scores)))
+        coefficients, _ = fit(sample, atoms, support)
+        residual = sample - coefficients @ atoms[support]
+    code[support] = coefficients
+    return code
+
+
+def fit(sample, atoms, support):
+    coefficients = np.linalg.lstsq(atoms[support].T, sample, rcond=None)[0]
+    return coefficients, np.sum((sample - coefficients @ atoms[support]) ** 2)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+@pytest.mark.parametrize("n_nonzero", [1, 4, 12])
+def test_omp_is_scikit_learns_on_unit_atoms(rng, n_nonzero):
+    atoms = rng.normal(size=(40, 25))
+    atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
+    problem = problem_of(rng.normal(size=(30, 25)), atoms)
+    codes, converged, n_iter = solve(problem, n_nonzero)
+    expected = orthogonal_mp_gram(problem.gram, problem.cross.T, n_nonzero_coefs=n_nonzero)
+    assert_allclose(codes, expected.reshape(40, -1).T, atol=1e-12)
+    assert converged.all()
+    assert_array_equal(n_iter, n_nonzero)
+
+
+@pytest.mark.parametrize("selection", ["omp", "ols"])
+def test_greedy_definition_on_atoms_of_any_norm(rng, selection):
+    atoms = rng.normal(size=(20, 12)) * 10.0 ** rng.uniform(-3, 3, size=(20, 1))
+    samples = rng.normal(size=(15, 12)) * 10.0 ** rng.uniform(-3, 3, size=(15, 1))
+    codes, _, _ = solve(problem_of(samples, atoms), 5, selection)
+    for sample, code in zip(samples, codes, strict=True):
+        expected = greedy_reference(sample, atoms, 5, selection)
+        assert_array_equal(np.flatnonzero(code), np.flatnonzero(expected))
+        assert_allclose(code, expected, rtol=1e-8)
+
+
+def test_selections_differ_and_both_are_used(rng):
+    problem = gaussian_problem(rng.normal(size=(40, 3)), rng.normal(size=(60, 3)))
+    omp, ols = (problem.squared_error(solve(problem, 6, rule)[0]) for rule in ("omp", "ols"))
+    assert not np.allclose(omp, ols)
+    assert ols.mean() < omp.mean()
+
+
+@pytest.mark.parametrize("selection", ["omp", "ols"])
+def test_residuals_fall_and_are_orthogonal_to_the_support(rng, selection):
+    problem = gaussian_problem(rng.normal(size=(20, 4)), rng.normal(size=(50, 4)))
+    before = problem.self_similarity
+    for n_nonzero in range(1, 12):
+        codes, _, _ = solve(problem, n_nonzero, selection)
+        after = problem.squared_error(codes)
+        assert np.all(after <= before + 1e-14)
+        assert_allclose(problem.correlation(codes)[codes != 0], 0.0, atol=1e-12)
+        before = after
+
+
+@pytest.mark.parametrize("selection", ["omp", "ols"])
+def test_a_smaller_budget_is_a_prefix(rng, selection):
+    problem = gaussian_problem(rng.normal(size=(20, 4)), rng.normal(size=(50, 4)))
+    small, large = (solve(problem, budget, selection)[0] != 0 for budget in (5, 9))
+    assert np.all(large | ~small)
+
+
+def test_ols_is_no_worse_than_spams(rng):
+    spams = pytest.importorskip("spams")
+    problem = gaussian_problem(rng.normal(size=(50, 6)), rng.normal(size=(60, 6)))
+    values, vectors = np.linalg.eigh(problem.gram)
+    factor = np.asfortranarray(np.sqrt(values)[:, None] * vectors.T)
+    targets = np.asfortranarray((vectors.T @ problem.cross.T) / np.sqrt(values)[:, None])
+    theirs = spams.omp(targets, factor, L=7, numThreads=1).T.toarray()
+    ours, _, _ = solve(problem, 7, "ols")
+    assert np.all(problem.squared_error(ours) <= problem.squared_error(theirs) + 1e-12)
+
+
+@pytest.mark.parametrize("selection", ["omp", "ols"])
+def test_tolerance_ends_each_row_as_soon_as_it_is_met(rng, selection):
+    problem = gaussian_problem(rng.normal(size=(30, 3)), rng.normal(size=(40, 3)))
+    codes, _, n_iter = solve(problem, 40, selection, tol=0.05)
+    assert np.all(problem.squared_error(codes) <= 0.05)
+    assert np.unique(n_iter).size > 2
+    for i, count in enumerate(n_iter):
+        row = problem.take(slice(i, i + 1))
+        assert row.squared_error(solve(row, count - 1, selection)[0]) > 0.05
+
+
+@pytest.mark.parametrize("selection", ["omp", "ols"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+class TestDegenerate:
+    def test_zero_sample_has_the_zero_code(self, rng, selection, dtype):
+        atoms = rng.normal(size=(6, 4))
+        problem = problem_of(np.zeros((2, 4)), atoms).astype(dtype)
+        codes, converged, n_iter = solve(problem, 3, selection)
+        assert_array_equal(codes, 0)
+        assert_array_equal(n_iter, 0)
+        assert converged.all()
+
+    def test_sample_equal_to_an_atom_is_that_atom(self, rng, selection, dtype):
+        atoms = rng.normal(size=(30, 5))
+        codes, _, n_iter = solve(gaussian_problem(atoms, atoms).astype(dtype), 10, selection)
+        assert_allclose(codes, np.eye(30), atol=1e-6)
+        assert_array_equal(n_iter, 1)
+
+    def test_duplicates_are_never_both_chosen(self, rng, selection, dtype):
+        half = rng.normal(size=(8, 8))
+        atoms = np.repeat(half, 3, axis=0)
+        problem = problem_of(rng.normal(size=(12, 8)), atoms).astype(dtype)
+        codes, _, n_iter = solve(problem, 24, selection)
+        chosen = codes.reshape(12, 8, 3) != 0
+        assert np.all(chosen.sum(axis=2) <= 1)
+        assert np.all(chosen[:, :, 1:].sum(axis=2) == 0)  # the lowest index of equals
+        assert np.all(n_iter <= 8)
+        assert np.all(problem.squared_error(codes) <= 1e-4 * problem.self_similarity)
+
+    def test_budget_beyond_rank_stops_at_rank(self, rng, selection, dtype):
+        atoms = rng.normal(size=(40, 5))
+        problem = problem_of(rng.normal(size=(10, 5)), atoms).astype(dtype)
+        codes, _, n_iter = solve(problem, 100, selection)
+        assert np.all(n_iter <= 5)
+        assert np.all(problem.squared_error(codes) <= 1e-4 * problem.self_similarity)
+
+    def test_sample_outside_the_span_stops_at_rank(self, rng, selection, dtype):
+        atoms = np.zeros((20, 6))
+        atoms[:, :3] = rng.normal(size=(20, 3))
+        samples = rng.normal(size=(10, 6))
+        codes, _, n_iter = solve(problem_of(samples, atoms).astype(dtype), 20, selection)
+        assert_array_equal(n_iter, 3)
+        residual = samples - codes @ atoms
+        assert_allclose(residual[:, :3], 0.0, atol=1e-3 if dtype == np.float32 else 1e-10)
+
+    def test_atoms_of_norm_zero_are_ignored(self, rng, selection, dtype):
+        atoms = rng.normal(size=(9, 4))
+        samples = rng.normal(size=(5, 4))
+        padded = np.insert(atoms, [0, 4], 0.0, axis=0)
+        expected, _, _ = solve(problem_of(samples, atoms).astype(dtype), 3, selection)
+        codes, _, _ = solve(problem_of(samples, padded).astype(dtype), 3, selection)
+        assert_array_equal(codes[:, [0, 5]], 0)
+        assert_allclose(np.delete(codes, [0, 5], axis=1), expected, rtol=1e-4)
+        silent, _, n_iter = solve(problem_of(samples, 0 * atoms).astype(dtype), 3, selection)
+        assert_array_equal(silent, 0)
+        assert_array_equal(n_iter, 0)
+
+
+def test_an_indefinite_gram_ends_cleanly(rng):
+    gram = rng.normal(size=(12, 12))
+    gram = gram + gram.T
+    problem = CodingProblem(np.ones(6), rng.normal(size=(6, 12)), gram)
+    for selection in ("omp", "ols"):
+        codes, _, _ = solve(problem, 12, selection)
+        assert np.isfinite(codes).all()
+
+
+@pytest.mark.parametrize("selection", ["omp", "ols"])
+def test_a_code_depends_on_its_row_only(rng, selection):
+    problem = gaussian_problem(rng.normal(size=(150, 4)), rng.normal(size=(37, 4)))
+    together, _, counts = solve(problem, 6, selection)
+    threaded, _, _ = solve(problem, 6, selection, n_jobs=2)
+    assert_array_equal(threaded, together)
+    for i in (0, 70, 149):
+        alone, _, count = solve(problem.take(slice(i, i + 1)), 6, selection)
+        assert_array_equal(alone[0], together[i])
+        assert count[0] == counts[i]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_csr_is_the_dense_code(rng, dtype):
+    problem = gaussian_problem(rng.normal(size=(70, 4)), rng.normal(size=(37, 4))).astype(dtype)
+    problem.self_similarity[3] = 0  # one empty row
+    dense, _, n_iter = solve(problem, 6)
+    compact, _, _ = solve(problem, 6, n_jobs=2, sparse_output=True)
+    assert isinstance(compact, sparse.csr_array)
+    assert compact.dtype == dense.dtype == dtype
+    assert compact.has_canonical_format
+    assert_array_equal(np.diff(compact.indptr), n_iter)
+    assert_array_equal(compact.toarray(), dense)
+
+
+@pytest.mark.parametrize("selection", ["omp", "ols"])
+def test_float32_reaches_the_error_of_float64(rng, selection):
+    problem = gaussian_problem(rng.normal(size=(60, 8)), rng.normal(size=(100, 8)), gamma=0.05)
+    coarse, _, _ = solve(problem.astype(np.float32), 10, selection)
+    fine, _, _ = solve(problem, 10, selection)
+    errors = problem.squared_error(coarse.astype(float)), problem.squared_error(fine)
+    assert_allclose(*errors, rtol=0.02, atol=1e-4)
+
+
+def test_inputs_of_any_layout_are_left_alone(rng):
+    problem = gaussian_problem(rng.normal(size=(10, 4)), rng.normal(size=(15, 4)))
+    layout = CodingProblem(
+        problem.self_similarity, np.asfortranarray(problem.cross), np.asfortranarray(problem.gram)
+    )
+    copies = layout.cross.copy(), layout.gram.copy()
+    assert_array_equal(solve(layout, 4)[0], solve(problem, 4)[0])
+    assert_array_equal(layout.cross, copies[0])
+    assert_array_equal(layout.gram, copies[1])
+
+
+def test_no_sample_at_all(rng):
+    problem = gaussian_problem(rng.normal(size=(3, 4)), rng.normal(size=(15, 4)))
+    for n_jobs in (1, 2):
+        codes, converged, n_iter = solve(problem.take(slice(0, 0)), 4, n_jobs=n_jobs)
+        assert codes.shape == (0, 15)
+        assert converged.size == n_iter.size == 0
+
+
+def test_compiled_code_is_plain_python(rng):
+    script = """
+        import numpy as np
+        from kernelcoding.problem import CodingProblem
+        from kernelcoding.solvers.pursuit import solve
+        rng = np.random.default_rng(0)
+        atoms, samples = rng.normal(size=(40, 6)), rng.normal(size=(4, 6))
+        atoms[7], samples[1], samples[2] = atoms[3], atoms[3], 0
+        for dtype in (np.float32, np.float64):
+            cross, gram = samples @ atoms.T, atoms @ atoms.T
+            problem = CodingProblem((samples**2).sum(axis=1), cross, gram).astype(dtype)
+            for selection in ("omp", "ols"):
+                print(solve(problem, 9, selection)[0].round(2).tolist())
+    """
+    outputs = [run_python(script, disable) for disable in ("1", "0")]
+    assert outputs[0] == outputs[1]
+    assert outputs[0].count("\n") == 4
