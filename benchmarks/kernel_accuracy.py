@@ -40,7 +40,7 @@ from kernelcoding.kernels import (
     Sigmoid,
     Stein,
 )
-from kernelcoding.learning import KernelLearning
+from kernelcoding import KernelLearning
 
 from . import data
 

@@ -21,8 +21,8 @@ from kernelcoding.kernels import (
     Polynomial,
     Sigmoid,
 )
-from kernelcoding.learning.held_out import Problems
-from kernelcoding.learning.ratio import RatioProblem
+from kernelcoding.kernel_learning.held_out import Problems
+from kernelcoding.kernel_learning.ratio import RatioProblem
 
 from . import data
 from .judge import Row, race

@@ -10,12 +10,11 @@ from scipy.special import entr
 
 from helpers import cases
 from helpers.cases import CONSTRAINTS, PAIRS, PRIORS, Case, case
-from kernelcoding.certificates import certify, local_gap, soft_assignment_gap
+from kernelcoding.certificates import local_gap, soft_assignment_gap
 from kernelcoding.constraints import Free, NonNegative, SumToOne
-from kernelcoding.dictionary import Neighbours
-from kernelcoding.formulation import Formulation
+from kernelcoding.formulations import Penalised
 from kernelcoding.priors import L1, GroupL1, NoPrior, Ridge, SparseGroupL1, WeightedL1
-from kernelcoding.problem import CodingProblem
+from kernelcoding.problem import CodingProblem, Neighbours
 from kernelcoding.solvers.assignment import soft_weights
 
 SIZES = (1e-2, 1e-4, 1e-6)
@@ -27,7 +26,7 @@ def distance(given, codes):
 
 
 def judged(given, codes):
-    return certify(given.problem, given.formulation, codes) / given.scale
+    return given.formulation.gap(given.problem, codes) / given.scale
 
 
 def far_codes(given, rng):
@@ -85,8 +84,8 @@ def test_units_do_not_matter(prior, constraint, factor, rng):
     formulation = replace(given.formulation, alpha=weight * given.formulation.alpha)
     noise = 1e-3 * rng.normal(size=given.optimal_codes.shape)
     codes = formulation.constraint.project(given.optimal_codes + noise)
-    expected = factor * certify(given.problem, given.formulation, codes)
-    assert_allclose(certify(scaled, formulation, codes), expected, rtol=1e-6, atol=1e-12 * factor)
+    expected = factor * given.formulation.gap(given.problem, codes)
+    assert_allclose(formulation.gap(scaled, codes), expected, rtol=1e-6, atol=1e-12 * factor)
 
 
 @pytest.mark.parametrize(("prior", "constraint"), PAIRS)
@@ -97,19 +96,19 @@ def test_forbidden_codes_have_no_bound(prior, constraint):
     for bad in (np.nan, np.inf, -np.inf):
         codes = optimal.copy()
         codes[1, 3] = bad
-        gaps = certify(problem, formulation, codes)
+        gaps = formulation.gap(problem, codes)
         assert np.isinf(gaps[1])
         assert np.all(gaps[[0, 2]] < 1e-4)
     opposite = optimal.copy()
     opposite[1, 3:5] = np.inf, -np.inf
-    assert np.isinf(certify(problem, formulation, opposite)[1])
+    assert np.isinf(formulation.gap(problem, opposite)[1])
     if formulation.constraint.nonnegative:
         codes = optimal.copy()
         codes[1, 3] = -1e-3
-        assert np.isinf(certify(problem, formulation, codes)[1])
+        assert np.isinf(formulation.gap(problem, codes)[1])
     if formulation.constraint.sum_to_one:
-        assert np.all(np.isinf(certify(problem, formulation, 1.001 * optimal)))
-        assert np.all(np.isinf(certify(problem, formulation, 0.0 * optimal)))
+        assert np.all(np.isinf(formulation.gap(problem, 1.001 * optimal)))
+        assert np.all(np.isinf(formulation.gap(problem, 0.0 * optimal)))
 
 
 @pytest.mark.parametrize(("prior", "constraint"), PAIRS)
@@ -117,12 +116,12 @@ def test_the_form_of_the_codes_does_not_matter(prior, constraint, rng):
     given = case("gaussian", prior, constraint)
     noise = 1e-2 * rng.normal(size=given.optimal_codes.shape) * (given.optimal_codes > 1e-6)
     codes = given.formulation.constraint.project(given.optimal_codes + noise)
-    dense = certify(given.problem, given.formulation, codes)
-    compact = certify(given.problem, given.formulation, sparse.csr_array(codes))
+    dense = given.formulation.gap(given.problem, codes)
+    compact = given.formulation.gap(given.problem, sparse.csr_array(codes))
     assert_allclose(compact, dense, rtol=1e-12)
     for row in range(len(codes)):
         part = given.problem.take(slice(row, row + 1))
-        alone = certify(part, given.formulation, codes[row : row + 1])
+        alone = given.formulation.gap(part, codes[row : row + 1])
         assert_allclose(alone, dense[row], rtol=1e-9, atol=1e-13)
 
 
@@ -130,7 +129,7 @@ def test_the_form_of_the_codes_does_not_matter(prior, constraint, rng):
 def test_single_precision_is_judged_in_double(prior, constraint):
     given = case("regular", prior, constraint)
     codes = given.formulation.constraint.project(given.optimal_codes).astype(np.float32)
-    gaps = certify(given.problem.astype(np.float32), given.formulation, codes)
+    gaps = given.formulation.gap(given.problem.astype(np.float32), codes)
     assert gaps.dtype == np.float64
     assert np.all(gaps <= 1e-4 * given.scale)
     assert np.all(gaps / given.scale >= distance(given, codes.astype(np.float64)) - 1e-6)
@@ -150,7 +149,7 @@ def test_price_lists_of_one_atom_with_a_sum(rng):
     weights[2] = 0.0
     prior, constraint = WeightedL1(weights), SumToOne()
     values, codes = cases.convex.optimum(problem, prior, constraint, 0.05)
-    given = Case(problem, Formulation(prior, constraint, 0.05), values, codes)
+    given = Case(problem, Penalised(prior, constraint, 0.05), values, codes)
     for size in SIZES:
         moved = constraint.project(codes + size * rng.normal(size=codes.shape))
         assert np.all(judged(given, moved) >= distance(given, moved) - 1e-9)
@@ -161,7 +160,7 @@ def test_price_lists_of_one_atom_with_a_sum(rng):
 def test_nonnegative_least_squares_on_a_gaussian_gram(gamma, rng):
     problem = cases.gaussian_problem(rng, gamma=gamma)
     values, codes = cases.convex.optimum(problem, NoPrior(), NonNegative(), 1.0)
-    given = Case(problem, Formulation(NoPrior(), NonNegative()), values, codes)
+    given = Case(problem, Penalised(NoPrior(), NonNegative()), values, codes)
     for size in SIZES:
         moved = np.maximum(codes + size * rng.normal(size=codes.shape), 0.0)
         assert np.all(judged(given, moved) >= distance(given, moved) - 1e-9)
@@ -176,7 +175,7 @@ def test_nonnegative_least_squares_with_more_atoms_than_features(rng):
     problem = CodingProblem((samples**2).sum(1), samples @ atoms.T, atoms @ atoms.T)
     values, codes = cases.convex.optimum(problem, NoPrior(), NonNegative(), 1.0)
     assert values.max() > 0.01
-    given = Case(problem, Formulation(NoPrior(), NonNegative()), values, codes)
+    given = Case(problem, Penalised(NoPrior(), NonNegative()), values, codes)
     for size in SIZES:
         moved = np.maximum(codes + size * rng.normal(size=codes.shape), 0.0)
         assert np.all(judged(given, moved) >= distance(given, moved) - 1e-9)
@@ -191,10 +190,10 @@ def test_codes_that_sum_to_one_may_be_large(prior):
     weights[0, :3] = 5.0, -5.0, 1.0
     own = np.einsum("ij,jk,ik->i", weights, given.gram, weights)
     problem = CodingProblem(own, weights @ given.gram, given.gram)
-    formulation = Formulation(PRIORS[prior], SumToOne(), 0.01)
+    formulation = Penalised(PRIORS[prior], SumToOne(), 0.01)
     _, codes = cases.convex.optimum(problem, formulation.prior, SumToOne(), 0.01)
     assert codes.max() > 2.0
-    assert np.all(certify(problem, formulation, codes) <= 1e-6)
+    assert np.all(formulation.gap(problem, codes) <= 1e-6)
 
 
 @pytest.mark.parametrize("constraint", [Free(), SumToOne()], ids=repr)
@@ -202,7 +201,7 @@ def test_a_numerically_singular_gram_is_not_an_excuse(constraint, rng):
     # Eigenvalues below rounding: the optimum is uncertain, the bound must stay above it.
     problem = cases.gaussian_problem(rng, gamma=0.01, n_features=1)
     values, codes = cases.convex.optimum(problem, NoPrior(), constraint, 1.0)
-    given = Case(problem, Formulation(NoPrior(), constraint), values, codes)
+    given = Case(problem, Penalised(NoPrior(), constraint), values, codes)
     for tried in far_codes(given, rng):
         assert np.all(judged(given, tried) >= distance(given, tried) - 1e-9)
 
@@ -212,7 +211,7 @@ def test_a_zero_sample_needs_a_zero_code():
     problem = CodingProblem(np.zeros(1), np.zeros((1, 4)), gram)
     for prior in (NoPrior(), Ridge(), L1(), GroupL1([0, 0, 1, 1]), SparseGroupL1([0, 0, 1, 1])):
         for constraint in (Free(), NonNegative()):
-            gaps = certify(problem, Formulation(prior, constraint, 0.1), np.zeros((1, 4)))
+            gaps = Penalised(prior, constraint, 0.1).gap(problem, np.zeros((1, 4)))
             assert_allclose(gaps, 0.0, atol=1e-15)
 
 
@@ -221,7 +220,7 @@ def test_a_zero_dictionary_is_judged_without_a_warning():
     for prior in (NoPrior(), L1(), GroupL1([0, 0, 1])):
         for constraint in CONSTRAINTS.values():
             codes = constraint.project(np.zeros((1, 3)))
-            gaps = certify(problem, Formulation(prior, constraint, 0.1), codes)
+            gaps = Penalised(prior, constraint, 0.1).gap(problem, codes)
             assert np.all(gaps <= 0.2)
 
 
@@ -240,16 +239,16 @@ class Absolute:
 @pytest.mark.parametrize("problem_name", cases.PROBLEMS)
 def test_the_residual_of_a_custom_prior_vanishes_at_the_optimum_only(problem_name, constraint, rng):
     given = case(problem_name, "L1", constraint)
-    formulation = Formulation(Absolute(), CONSTRAINTS[constraint], 0.05)
+    formulation = Penalised(Absolute(), CONSTRAINTS[constraint], 0.05)
     optimal = formulation.constraint.project(given.optimal_codes)
-    assert np.all(certify(given.problem, formulation, optimal) <= 1e-4)
+    assert np.all(formulation.gap(given.problem, optimal) <= 1e-4)
     residuals = []
     for size in (1e-1, 1e-2, 1e-3):
         codes = formulation.constraint.project(optimal + size * rng.normal(size=optimal.shape))
-        residuals.append(certify(given.problem, formulation, codes))
+        residuals.append(formulation.gap(given.problem, codes))
         assert np.all(residuals[-1] > 1e-3 * size)
     assert np.all(residuals[2] < residuals[0])
-    assert np.all(np.isinf(certify(given.problem, formulation, np.nan * optimal)))
+    assert np.all(np.isinf(formulation.gap(given.problem, np.nan * optimal)))
 
 
 # Approximate LLC ---------------------------------------------------------------------------

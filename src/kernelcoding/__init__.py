@@ -2,7 +2,12 @@
 
 from . import constraints, kernels, priors
 from ._version import __version__
-from .classification import ResidualClassifier
+from .classification import (
+    DiscriminativeKSVD,
+    LabelConsistentKSVD,
+    ResidualClassifier,
+    SupervisedKernelCoding,
+)
 from .coders import (
     KernelBagOfWords,
     KernelCoder,
@@ -11,13 +16,8 @@ from .coders import (
     KernelMatchingPursuit,
     KernelSparseCoder,
 )
-from .learning import (
-    DiscriminativeKSVD,
-    KernelDictionaryLearning,
-    KernelLearning,
-    LabelConsistentKSVD,
-    SupervisedKernelCoding,
-)
+from .dictionary_learning import KernelDictionaryLearning
+from .kernel_learning import KernelLearning
 
 __all__ = [
     "DiscriminativeKSVD",

@@ -24,37 +24,42 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, special
 
+from .codes import Codes, dense
 from .constraints import AtMost, Constraint, OneAtom, SumToOne
-from .dictionary import Neighbours
-from .formulation import Formulation
-from .penalty import Penalty
-from .priors import Prior
-from .problem import Codes, CodingProblem
+from .penalty import AnyPenalty, CustomPenalty, Penalty, constrained_prox
+from .problem import CodingProblem, Neighbours
 
 # Differences below this fraction of the terms they come from are rounding, not disagreement.
 ROUNDING = 16 * np.finfo(np.float64).eps
 
 
-def certify(problem: CodingProblem, formulation: Formulation, codes: Codes) -> NDArray:
+def certify(
+    problem: CodingProblem, penalty: AnyPenalty, constraint: Constraint, codes: Codes
+) -> NDArray:
     """Upper bound on how far each code is from optimal, (n,); infinite outside the constraint.
 
     For a prior of the user's own, whose dual is unknown, it is the fixed-point residual instead:
     zero exactly at the optimum, but not a bound in units of the objective.
     """
     problem = problem.astype(np.float64)
-    dense = _dense(codes)
-    allowed = formulation.constraint.contains(dense, _tolerance(codes))
-    finite = np.where(np.isfinite(dense), dense, 0.0).astype(np.float64)
-    if isinstance(formulation.constraint, OneAtom):
-        gap = assignment_gap(problem, formulation, finite)
-    elif isinstance(formulation.constraint, AtMost):
-        gap = support_gap(problem, formulation, finite)
-    elif not isinstance(formulation.prior, Prior):
-        return np.where(allowed, fixed_point_residual(problem, formulation, finite), np.inf)
+    given = dense(codes)
+    allowed = constraint.contains(given, _tolerance(codes))
+    finite = np.where(np.isfinite(given), given, 0.0).astype(np.float64)
+    if isinstance(constraint, OneAtom):
+        gap = assignment_gap(problem, penalty, finite)
+    elif isinstance(constraint, AtMost):
+        gap = support_gap(problem, penalty, finite)
+    elif isinstance(penalty, CustomPenalty):
+        residual = fixed_point_residual(problem, penalty, constraint, finite)
+        return np.where(allowed, residual, np.inf)
     else:
-        penalty = formulation.penalty(problem)
-        gap = duality_gap(problem, penalty, formulation.constraint, finite)
+        gap = duality_gap(problem, penalty, constraint, finite)
     return np.where(allowed, np.maximum(gap, 0.0), np.inf)
+
+
+def objective(problem: CodingProblem, penalty: AnyPenalty, codes: Codes) -> NDArray:
+    """Half the squared error and the penalty of each code, (n,)."""
+    return 0.5 * problem.squared_error(codes) + penalty.value(codes)
 
 
 def duality_gap(
@@ -78,35 +83,31 @@ def duality_gap(
     return gap
 
 
-def assignment_gap(problem: CodingProblem, formulation: Formulation, codes: NDArray) -> NDArray:
+def assignment_gap(problem: CodingProblem, penalty: AnyPenalty, codes: NDArray) -> NDArray:
     """Objective above the best single atom, by looking at all of them, (n,)."""
-    return formulation.objective(problem, codes) - single_atom_objectives(problem, formulation).min(
-        axis=1
-    )
+    best = single_atom_objectives(problem, penalty).min(axis=1)
+    return objective(problem, penalty, codes) - best
 
 
-def single_atom_objectives(problem: CodingProblem, formulation: Formulation) -> NDArray:
+def single_atom_objectives(problem: CodingProblem, penalty: AnyPenalty) -> NDArray:
     """Objective of coding each sample by each atom alone, with weight one, (n, N)."""
-    if isinstance(formulation.prior, Prior):
-        prior = formulation.penalty(problem).of_single_atoms()
-    else:
-        prior = formulation.alpha * np.asarray(formulation.prior.value(np.eye(problem.n_atoms)))
-    return 0.5 * problem.squared_distances() + prior
+    return 0.5 * problem.single_atom_errors() + penalty.of_single_atoms(problem.n_atoms)
 
 
-def support_gap(problem: CodingProblem, formulation: Formulation, codes: NDArray) -> NDArray:
+def support_gap(problem: CodingProblem, penalty: AnyPenalty, codes: NDArray) -> NDArray:
     """Objective above that of unlimited support: the best support is not known, a bound is."""
     unlimited = problem.facts.solve(problem.cross)
-    return formulation.objective(problem, codes) - formulation.objective(problem, unlimited)
+    return objective(problem, penalty, codes) - objective(problem, penalty, unlimited)
 
 
 def fixed_point_residual(
-    problem: CodingProblem, formulation: Formulation, codes: NDArray
+    problem: CodingProblem, penalty: AnyPenalty, constraint: Constraint, codes: NDArray
 ) -> NDArray:
     """Largest change a proximal gradient step makes, in units of the gradient, (n,)."""
     lipschitz = problem.facts.lipschitz
     step = 1.0 / lipschitz
-    stepped = formulation.prox(codes + step * problem.correlation(codes), step)
+    points = codes + step * problem.correlation(codes)
+    stepped = constrained_prox(penalty, points, step, constraint.sum_to_one)
     return lipschitz * np.abs(stepped - codes).max(axis=1)
 
 
@@ -118,9 +119,9 @@ def local_gap(near: Neighbours, gram: NDArray, regularization: float, codes: Cod
     constraint into a bound without solving again,
     :math:`P(y) - P^* \le \|Hy - \mu\mathbf 1\|^2 / 2\lambda_{\min}(H)`.
     """
-    dense = _dense(codes)
-    weights = np.take_along_axis(dense, near.indices, axis=1).astype(np.float64)
-    inside = np.count_nonzero(dense, axis=1) == np.count_nonzero(weights, axis=1)
+    given = dense(codes)
+    weights = np.take_along_axis(given, near.indices, axis=1).astype(np.float64)
+    inside = np.count_nonzero(given, axis=1) == np.count_nonzero(weights, axis=1)
     allowed = inside & SumToOne().contains(weights, _tolerance(codes))
     weights[~allowed] = 0.0
     curvature, smallest = _local_curvature(near, gram, regularization)
@@ -161,17 +162,13 @@ def soft_assignment_gap(optimal: NDArray, codes: Codes, sigma: float) -> NDArray
     over the simplex; the gap is a Kullback-Leibler divergence over :math:`2\sigma`.
     """
     tolerance = _tolerance(codes)
-    codes = _dense(codes).astype(np.float64)
+    codes = dense(codes).astype(np.float64)
     safe = np.where(codes > 0, codes, 1.0)
     with np.errstate(divide="ignore"):
         ratio = np.where(codes > 0, np.log(safe) - np.log(optimal), 0.0)
     divergence = (codes * np.where(codes > 0, ratio, 0.0)).sum(axis=1)
     allowed = (codes.min(axis=1) >= 0) & (np.abs(codes.sum(axis=1) - 1.0) <= tolerance)
     return np.where(allowed, np.maximum(divergence, 0.0) / (2.0 * sigma), np.inf)
-
-
-def _dense(codes: Codes) -> NDArray:
-    return codes if isinstance(codes, np.ndarray) else codes.toarray()
 
 
 def _tolerance(codes: Codes) -> float:

@@ -1,38 +1,44 @@
-"""Codes, one a row, as dense arrays or CSR arrays, and what is computed with either alike."""
+"""Codes, one per row, as dense arrays or CSR arrays, and what is computed with either alike."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-Codes: TypeAlias = Any  # a dense array or a scipy.sparse.csr_array, one code a row
+Codes: TypeAlias = NDArray | sparse.csr_array
 
 # Share of numbers that are not zero from which BLAS, which multiplies zeros too, is faster.
 DENSE = 0.25
 
 
+def is_csr(codes: object) -> TypeGuard[sparse.csr_array]:
+    """Whether codes are kept by their nonzeros."""
+    return sparse.issparse(codes)
+
+
 def dense(codes: Codes) -> NDArray:
     """Codes as a plain array."""
-    return codes.toarray() if sparse.issparse(codes) else np.asarray(codes)
+    return codes.toarray() if is_csr(codes) else np.asarray(codes)
 
 
 def row_sums(codes: Codes, weights: NDArray | float = 1.0) -> NDArray:
     """Sum of ``codes * weights`` over atoms."""
-    product: Any = codes.multiply(weights) if sparse.issparse(codes) else codes * weights
+    product = codes.multiply(weights) if is_csr(codes) else codes * weights
     return np.asarray(product.sum(axis=1)).ravel()
 
 
 def transposed(codes: Codes) -> Codes:
     """Atoms as rows."""
-    return sparse.csr_array(codes.T) if sparse.issparse(codes) else codes.T
+    return sparse.csr_array(codes.T) if is_csr(codes) else codes.T
 
 
 def times(codes: Codes, matrix: NDArray) -> NDArray:
     """``codes @ matrix``; skips the zeros of the codes where that is faster."""
-    if not sparse.issparse(codes) or codes.nnz > DENSE * codes.shape[0] * codes.shape[1]:
+    if not is_csr(codes) or codes.nnz > DENSE * codes.shape[0] * codes.shape[1]:
         return dense(codes) @ matrix
     if matrix.ndim != 2 or codes.dtype != np.float64 or matrix.dtype != np.float64:
         return np.asarray(codes @ matrix)
@@ -45,7 +51,7 @@ def times(codes: Codes, matrix: NDArray) -> NDArray:
 
 def times_codes(matrix: NDArray, codes: Codes) -> NDArray:
     """``matrix @ codes``; skips the zeros of the codes where that is faster."""
-    if not sparse.issparse(codes):
+    if not is_csr(codes):
         return matrix @ codes
     return np.ascontiguousarray(times(transposed(codes), matrix.T).T)
 
@@ -53,3 +59,36 @@ def times_codes(matrix: NDArray, codes: Codes) -> NDArray:
 def products(codes: Codes, others: Codes) -> NDArray:
     """Inner products of codes, (n, Z), dense."""
     return times(codes, dense(others).T)
+
+
+def stacked(parts: Sequence[Codes]) -> Codes:
+    """Codes of all blocks, one below the other."""
+    if len(parts) == 1:
+        return parts[0]
+    if all(is_csr(part) for part in parts):
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return np.vstack([dense(part) for part in parts])
+
+
+def widened(codes: Codes, atoms: NDArray, n_atoms: int) -> Codes:
+    """Codes of some atoms as codes of all."""
+    if len(atoms) == n_atoms:
+        return codes
+    if is_csr(codes):
+        parts = (codes.data, atoms[codes.indices], codes.indptr)
+        return sparse.csr_array(parts, shape=(codes.shape[0], n_atoms))
+    wide = np.zeros((codes.shape[0], n_atoms))
+    wide[:, atoms] = codes
+    return wide
+
+
+def second_moment(codes: Codes) -> NDArray:
+    """Y'Y as a dense array, (N, N)."""
+    return times(codes.T.tocsr() if is_csr(codes) else codes.T, dense(codes))
+
+
+def count_users(codes: Codes) -> NDArray:
+    """How many samples use each atom, (N,)."""
+    if is_csr(codes):
+        return np.bincount(codes.indices[codes.data != 0], minlength=codes.shape[1]).astype(float)
+    return np.count_nonzero(codes, axis=0).astype(float)

@@ -56,3 +56,14 @@ class GramFacts:
         """Rows of ``right`` times the (pseudo-)inverse of ``gram + ridge * I``."""
         vectors = self.spectrum.vectors
         return ((right @ vectors) * self.inverse_values(ridge)) @ vectors.T
+
+    def orthonormal_basis(self) -> NDArray:
+        r"""Columns :math:`\Psi` such that :math:`\Phi(D)\Psi` is an orthonormal basis of the span.
+
+        Directions that the atoms' own rounding errors dominate are left out: combinations with
+        weights in the millions would be exact on paper and noise in the precision of the data.
+        """
+        values, vectors = self.spectrum
+        precision = float(np.finfo(self.gram.dtype).eps)
+        kept = values > np.sqrt(precision) * values[-1]
+        return vectors[:, kept] / np.sqrt(values[kept])

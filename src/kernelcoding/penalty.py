@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .problem import Codes, row_sums
+from .codes import Codes, dense, is_csr, row_sums
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """A partition of the atoms: ``labels[j]`` in 0..G-1, one weight a group."""
+    """A partition of the atoms: ``labels[j]`` in 0..G-1, one weight per group."""
 
     labels: NDArray  # (N,) integers 0..G-1
     weights: NDArray  # (G,) >= 0
@@ -33,7 +34,7 @@ class Penalty:
 
     .. math:: p(y) = \sum_j l_j |y_j| + \tfrac12 \sum_j q_j y_j^2 + \sum_g w_g \|y_g\|_2
 
-    ``l1`` and ``ridge`` have one row for all samples, or one row a sample, so that locality
+    ``l1`` and ``ridge`` have one row for all samples, or one row per sample, so that locality
     priors need no form of their own.
     """
 
@@ -46,6 +47,12 @@ class Penalty:
         groups = self.groups and Groups(self.groups.labels, alpha * self.groups.weights)
         return Penalty(alpha * self.l1, alpha * self.ridge, groups)
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether every code costs nothing."""
+        free = self.groups is None or not np.any(self.groups.weights)
+        return free and not np.any(self.l1) and not np.any(self.ridge)
+
     def take(self, rows: NDArray | slice) -> Penalty:
         """The penalty of fewer samples."""
         l1 = self.l1 if self.l1.shape[0] == 1 else self.l1[rows]
@@ -54,14 +61,13 @@ class Penalty:
 
     def value(self, codes: Codes) -> NDArray:
         """The penalty of each row, (n,)."""
-        squares = codes.multiply(codes) if sparse.issparse(codes) else codes * codes
+        squares = codes.multiply(codes) if is_csr(codes) else codes * codes
         total = row_sums(abs(codes), self.l1) + 0.5 * row_sums(squares, self.ridge)
         if self.groups is not None:
-            dense = codes.toarray() if sparse.issparse(codes) else codes
-            total = total + self.groups.norms(dense) @ self.groups.weights
+            total = total + self.groups.norms(dense(codes)) @ self.groups.weights
         return total
 
-    def of_single_atoms(self) -> NDArray:
+    def of_single_atoms(self, n_atoms: int) -> NDArray:
         """The penalty of every unit code (one atom, weight one), (1, N) or (n, N)."""
         single = self.l1 + 0.5 * self.ridge
         return single if self.groups is None else single + self.groups.weights[self.groups.labels]
@@ -112,6 +118,74 @@ class Penalty:
             fits = self.groups.norms(above) <= middle * weights
             high, low = np.where(fits, middle, high), np.where(fits, low, middle)
         return high.max(axis=1)
+
+
+@runtime_checkable
+class CustomPrior(Protocol):
+    """What a user's own convex prior must offer; codes are rows."""
+
+    def value(self, codes: NDArray) -> NDArray:
+        """R of each row, (n,)."""
+
+    def prox(self, points: NDArray, scale: float) -> NDArray:
+        r"""Each row's :math:`\arg\min_y \tfrac12\|y - v\|^2 + t\,r(y)`, (n, N)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CustomPenalty:
+    """A user's own prior times its weight: a value and a proximal map, no dual."""
+
+    prior: CustomPrior
+    alpha: float
+
+    def take(self, rows: NDArray | slice) -> CustomPenalty:
+        """The penalty of fewer samples: it looks at none."""
+        return self
+
+    def value(self, codes: Codes) -> NDArray:
+        """The penalty of each row, (n,)."""
+        return self.alpha * np.asarray(self.prior.value(dense(codes)))
+
+    def of_single_atoms(self, n_atoms: int) -> NDArray:
+        """The penalty of every unit code (one atom, weight one), (N,)."""
+        return self.alpha * np.asarray(self.prior.value(np.eye(n_atoms)))
+
+    def prox(self, points: NDArray, scale: float) -> NDArray:
+        """Proximal map of each row."""
+        return self.prior.prox(points, scale * self.alpha)
+
+
+AnyPenalty = Penalty | CustomPenalty
+
+
+def constrained_prox(
+    penalty: AnyPenalty, points: NDArray, scale: float, sum_to_one: bool
+) -> NDArray:
+    r"""Proximal map of a penalty, on free codes or on codes that sum to one.
+
+    "Prox, then project" is not the map of a sum. With :math:`\mathbf 1^\top y = 1` it is the
+    penalty's own map at :math:`v - \mu\mathbf 1`, whose sum falls as :math:`\mu` grows: the
+    right multiplier is found by bisection, row by row.
+    """
+    if not sum_to_one:
+        return penalty.prox(points, scale)
+    low = (points.sum(axis=1) - 1.0) / points.shape[1]  # right when the penalty is zero
+    high = low.copy()
+    width = np.ones(len(points))
+    for _ in range(60):  # bracket: shrinkage towards zero can move the root either way
+        too_small = penalty.prox(points - low[:, None], scale).sum(axis=1) < 1.0
+        too_large = penalty.prox(points - high[:, None], scale).sum(axis=1) > 1.0
+        if not (too_small.any() or too_large.any()):
+            break
+        low = np.where(too_small, low - width, low)
+        high = np.where(too_large, high + width, high)
+        width *= 2.0
+    middle = 0.5 * (low + high)
+    while np.any((low < middle) & (middle < high)):  # until no number lies between
+        above = penalty.prox(points - middle[:, None], scale).sum(axis=1) > 1.0
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+        middle = 0.5 * (low + high)
+    return penalty.prox(points - middle[:, None], scale)
 
 
 def _ratios(numerator: NDArray, denominator: NDArray) -> NDArray:

@@ -8,14 +8,13 @@ your own needs two methods only, ``value(codes)`` and ``prox(points, scale)``; s
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
-
 import numpy as np
 from numpy.typing import NDArray
 
+from .codes import Codes, dense
 from .component import Component
-from .penalty import Groups, Penalty
-from .problem import Codes, CodingProblem
+from .penalty import CustomPrior, Groups, Penalty
+from .problem import CodingProblem
 
 __all__ = [
     "L1",
@@ -34,17 +33,6 @@ __all__ = [
 
 # An atom priced beyond exp(100) is out of reach; a larger number would only spoil the arithmetic.
 LARGEST_EXPONENT = 100.0
-
-
-@runtime_checkable
-class CustomPrior(Protocol):
-    """What a user's own convex prior must offer; codes are rows."""
-
-    def value(self, codes: NDArray) -> NDArray:
-        """R of each row, (n,)."""
-
-    def prox(self, points: NDArray, scale: float) -> NDArray:
-        r"""Each row's :math:`\arg\min_y \tfrac12\|y - v\|^2 + t\,r(y)`, (n, N)."""
 
 
 class Prior(Component):
@@ -185,7 +173,7 @@ class GroupL1(FixedPrior):
     groups : array-like of shape (N,)
         A label for each atom (any labels: integers, strings, classes).
     weights : array-like of shape (G,), default=None
-        One weight a group, in the order of the sorted labels; None takes the square root of the
+        One weight per group, in the order of the sorted labels; None takes the square root of the
         group's size, so that large groups are not favoured.
     """
 
@@ -290,7 +278,7 @@ class Locality(Prior):
         unit = np.maximum(distances[rows, farthest], np.finfo(float).tiny)[:, None]
         relative = distances / unit
         exponent = np.minimum(2.0 * self.sigma * relative, LARGEST_EXPONENT)
-        slopes = 2.0 * self.sigma * codes**2 * np.exp(exponent)  # in the relative distance
+        slopes = 2.0 * self.sigma * dense(codes) ** 2 * np.exp(exponent)  # in the relative distance
         changes = slopes.copy()
         changes[rows, farthest] -= np.sum(slopes * relative, axis=1)
         # A sample that is the atom pulls nowhere: the price has a kink there.

@@ -14,8 +14,12 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.preprocessing import normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from kernelcoding.classification import (
+    DiscriminativeKSVD,
+    LabelConsistentKSVD,
+    SupervisedKernelCoding,
+)
 from kernelcoding.kernels import Gaussian, Polynomial
-from kernelcoding.learning.label_consistent import DiscriminativeKSVD, LabelConsistentKSVD
 
 
 @parametrize_with_checks(
@@ -37,7 +41,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-# The reference: data in columns, Q with a row an atom, singular vectors, scikit-learn's pursuit.
+# The reference: data in columns, Q with one row per atom, singular vectors, scikit-learn's pursuit.
 
 
 def unit(columns):
@@ -141,7 +145,7 @@ def test_stacked_reference(small, kernel, update):
     atoms = F @ model.dictionary_.weights
     signs = np.sign(np.sum(atoms * D, axis=0))  # a singular pair has two
     assert_allclose(atoms * signs, D, atol=1e-7)
-    assert_allclose(model.classifier_ * signs, W, atol=1e-7)
+    assert_allclose(model.classifier_.weights.T * signs, W, atol=1e-7)
     assert_allclose(T, W[model.atom_classes_], atol=1e-9)  # why Q need not be stacked
     queries = features(X[::7] + 0.01).T
     scores = (W @ pursue(D, queries, 3)).T
@@ -182,18 +186,36 @@ def test_dksvd_is_lcksvd_without_label_weight():
     X, Q, y, _ = on_digits()
     settings = FEW | {"kernel": "rbf", "n_atoms": 50}
     discriminative = DiscriminativeKSVD(classifier_weight=0.01, **settings).fit(X, y)
-    consistent = LabelConsistentKSVD(label_weight=0, classifier_weight=0.01, **settings).fit(X, y)
+    consistent = LabelConsistentKSVD(label_weight=0, classifier_weight=0.01, **settings)
+    with pytest.raises(ValueError, match="label_weight=0 leaves out label consistency: that is "
+                                         "DiscriminativeKSVD"):  # fmt: skip
+        consistent.fit(X, y)
+    consistent.set_params(label_weight=1e-20).fit(X, y)
     assert_array_equal(discriminative.decision_function(Q), consistent.decision_function(Q))
-    # ... and with one, D-KSVD of another weight: five atoms a class
+    # ... and with one, D-KSVD of another weight: five atoms per class
     consistent.set_params(label_weight=1e-3, classifier_weight=5e-3).fit(X, y)
     assert_allclose(consistent.decision_function(Q), discriminative.decision_function(Q), atol=1e-9)
+
+
+def test_classifiers_are_records_of_one_shape():
+    X, Q, y, _ = on_digits()
+    for model in (
+        LabelConsistentKSVD(**FEW),
+        DiscriminativeKSVD(**FEW),
+        SupervisedKernelCoding(n_atoms=40, max_iter=2),
+    ):
+        found = model.fit(X, y).classifier_
+        assert found.weights.shape == (40, 10)
+        assert found.bias.shape == (10,)
+        scores = model.transform(Q) @ found.weights + found.bias
+        assert_allclose(model.decision_function(Q), scores, atol=1e-12)
 
 
 def test_lcksvd1_has_a_ridge_classifier():
     X, _, y, _ = on_digits()
     model = LabelConsistentKSVD(label_weight=0.01, classifier_weight=0, **FEW).fit(X, y)
     ridge = Ridge(alpha=1.0, fit_intercept=False).fit(model.transform(X), np.eye(10)[y])
-    assert_allclose(model.classifier_, ridge.coef_, atol=1e-10)
+    assert_allclose(model.classifier_.weights.T, ridge.coef_, atol=1e-10)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "cosine"])
@@ -270,7 +292,7 @@ def test_zero_samples_and_copies_are_no_harm():
     X = np.concatenate([X, np.zeros((4, X.shape[1])), X[:10]])
     y = np.concatenate([y, np.repeat(y[:2], 2), y[:10]])
     model = LabelConsistentKSVD(**FEW).fit(X, y)
-    assert np.isfinite(model.classifier_).all()
+    assert np.isfinite(model.classifier_.weights).all()
     assert model.score(X[:60], y[:60]) > 0.8
 
 
@@ -306,7 +328,7 @@ def test_pickle_and_search():
     X, Q, y, _ = on_digits(100)
     search = GridSearchCV(
         LabelConsistentKSVD(Gaussian(gamma=1.0), **FEW | {"n_atoms": 20}),
-        {"label_weight": [0.0, 1e-3], "kernel__gamma": [1.0]},
+        {"label_weight": [1e-4, 1e-3], "kernel__gamma": [1.0]},
         cv=2,
     ).fit(X, y)
     thawed = pickle.loads(pickle.dumps(search.best_estimator_))

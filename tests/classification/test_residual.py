@@ -48,7 +48,7 @@ def test_residuals_are_distances_of_explicit_features(coder, three_classes):
     coder = clone(coder).set_params(kernel=Polynomial(degree=2))
     classifier = kc.ResidualClassifier(coder).fit(X, y)
     codes = dense_codes(classifier, Q)
-    index = classifier.coder_.atom_indices()
+    index = classifier.coder_.dictionary_.index
     atoms, labels = quadratic_features(X)[index], y[index]
     features = quadratic_features(Q)
     distances = np.stack(
@@ -109,7 +109,7 @@ def test_concentration_is_its_formula(coder, three_classes):
     X, y, Q = three_classes
     classifier = kc.ResidualClassifier(clone(coder)).fit(X, y)
     codes = dense_codes(classifier, Q)
-    labels = y[classifier.coder_.atom_indices()]
+    labels = y[classifier.coder_.dictionary_.index]
     for code, index in zip(codes, classifier.concentration(Q), strict=True):
         sums = [np.abs(code[labels == label]).sum() for label in ("no", "yes", "maybe")]
         expected = (3 * max(sums) / np.abs(code).sum() - 1) / 2

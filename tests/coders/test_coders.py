@@ -140,8 +140,8 @@ def test_grouped_codes_follow_the_atoms_that_were_chosen(digits):
     X, _ = digits
     labels = np.arange(len(X)) % 4
     coder = kc.KernelSparseCoder(atoms=20, groups="y", random_state=0, alpha=0.05).fit(X, labels)
-    assert_array_equal(coder.groups_, labels[coder.atom_indices()])
-    assert_array_equal(coder.dictionary_.points, X[coder.atom_indices()])
+    assert_array_equal(coder.groups_, labels[coder.dictionary_.index])
+    assert_array_equal(coder.dictionary_.points, X[coder.dictionary_.index])
 
 
 def test_larger_alpha_is_sparser_and_a_huge_one_gives_zeros(digits):

@@ -7,8 +7,8 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics.pairwise import rbf_kernel
 
 import kernelcoding as kc
-from kernelcoding.atoms import build_dictionary
 from kernelcoding.dictionary import CombinationDictionary, PointDictionary
+from kernelcoding.dictionary.building import build_dictionary
 from kernelcoding.kernels import Gaussian, Linear, LogEuclideanGaussian
 
 
@@ -28,7 +28,7 @@ def test_every_sample_is_an_atom_by_default(samples):
     assert_allclose(coder.dictionary_.cross(samples[:4]), rbf_kernel(samples[:4], samples, 0.3))
 
 
-@pytest.mark.parametrize("init", ["random", "k-means++"])
+@pytest.mark.parametrize("init", ["random", "k-means++", "leverage"])
 def test_sampled_atoms_are_different_samples(init, samples):
     for n_atoms in (1, 7, 40):
         dictionary = built(Gaussian(gamma=0.3), samples, n_atoms, init)
@@ -126,7 +126,7 @@ def test_points_of_the_user(samples, rng):
     atoms = rng.normal(size=(5, 3))
     coder = kc.KernelBagOfWords(kernel="linear", atoms=atoms).fit(samples)
     assert_array_equal(coder.dictionary_.points, atoms)
-    assert coder.atom_indices() is None
+    assert coder.dictionary_.index is None
     as_list = kc.KernelBagOfWords(kernel="linear", atoms=atoms.tolist()).fit(samples)
     assert_array_equal(as_list.transform(samples), coder.transform(samples))
     # The width of the kernel is measured on the samples, not on the atoms.
@@ -170,14 +170,14 @@ def test_precomputed_atoms_are_training_indices(atoms, samples, rng):
     Q = rng.normal(size=(6, 3))
     gram, cross = rbf_kernel(samples, gamma=0.4), rbf_kernel(Q, samples, gamma=0.4)
     outside = kc.KernelSparseCoder(kernel="precomputed", atoms=atoms, random_state=2).fit(gram)
-    index = outside.atom_indices()
+    index = outside.dictionary_.index
     points = samples[index]
     inside = kc.KernelSparseCoder(kernel=Gaussian(gamma=0.4), atoms=points).fit(samples)
     assert_allclose(outside.dictionary_.gram, rbf_kernel(points, gamma=0.4))
     assert_allclose(outside.transform(cross), inside.transform(Q), atol=1e-9)
     if isinstance(atoms, int):  # the same draw, whether the kernel is computed inside or outside
         drawn = kc.KernelSparseCoder(kernel=Gaussian(gamma=0.4), atoms=atoms, random_state=2)
-        assert_array_equal(drawn.fit(samples).atom_indices(), index)
+        assert_array_equal(drawn.fit(samples).dictionary_.index, index)
 
 
 def test_precomputed_means(samples, rng):

@@ -10,7 +10,6 @@ from sklearn.metrics.pairwise import rbf_kernel, sigmoid_kernel
 import kernelcoding as kc
 from kernelcoding.dictionary import CombinationDictionary, PointDictionary
 from kernelcoding.kernels import Gaussian, Linear, Normalized, Polynomial, Sigmoid
-from kernelcoding.problem import CodingProblem
 from kernelcoding.selection import smallest
 
 
@@ -47,7 +46,7 @@ def test_nearest_atoms_are_nearest_in_the_hilbert_space(kernel, points):
     dictionary = PointDictionary(kernel, Z)
     for n_neighbors in (1, 4, 14, 50):
         near = dictionary.nearest(Q, n_neighbors)
-        distances = CodingProblem.of(dictionary, Q).squared_distances()
+        distances = dictionary.problem(Q).squared_distances()
         kept = min(n_neighbors, 14)
         chosen = np.take_along_axis(distances, near.indices, axis=1)
         assert_allclose(chosen, np.sort(distances, axis=1)[:, :kept], atol=1e-12)
@@ -66,7 +65,7 @@ def test_the_smallest_scores_prefer_the_lower_index():
 
 def test_errors_of_codes_are_never_negative(points):
     Z, _ = points
-    problem = CodingProblem.of(PointDictionary(Gaussian(), Z), Z)
+    problem = PointDictionary(Gaussian(), Z).problem(Z)
     assert_allclose(problem.squared_error(np.eye(len(Z))), 0.0, atol=1e-12)
     assert problem.squared_error(np.eye(len(Z))).min() >= 0
     assert problem.squared_distances().min() >= 0

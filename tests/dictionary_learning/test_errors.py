@@ -10,10 +10,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
 import kernelcoding as kc
+from helpers.learning import digits, never_rises
 from kernelcoding import constraints, priors
+from kernelcoding.dictionary_learning import frames
 from kernelcoding.kernels import Gaussian
-from kernelcoding.learning import frames
-from reference.learning import digits, never_rises
 
 X = digits(60)
 KERNEL = Gaussian(gamma=1.5)
@@ -191,7 +191,6 @@ def test_a_given_matrix_does_not_come_in_batches():
     [
         (kc.KernelMatchingPursuit(KERNEL), "ksvd"),
         (kc.KernelMatchingPursuit(KERNEL), "aksvd"),
-        (kc.KernelBagOfWords(KERNEL), "gradient"),
         (kc.KernelSparseCoder(KERNEL), "points"),
     ],
 )

@@ -15,8 +15,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
 import kernelcoding as kc
+from helpers.learning import digits, never_rises
 from kernelcoding import constraints, priors
-from kernelcoding.atoms import spread_indices
+from kernelcoding.dictionary.candidates import Candidates
+from kernelcoding.dictionary.choosing import spread_choice
 from kernelcoding.kernels import (
     ChiSquared,
     Gaussian,
@@ -26,7 +28,6 @@ from kernelcoding.kernels import (
     Polynomial,
 )
 from reference.features import quadratic_features, squared_errors
-from reference.learning import digits, never_rises
 
 GAMMA = 1.5
 KERNEL = Gaussian(gamma=GAMMA)
@@ -165,7 +166,7 @@ def test_the_best_round_is_kept_where_the_objective_may_rise(coder):
 
 def test_hard_words_of_the_linear_kernel_are_k_means():
     X = digits(150)
-    start = X[spread_indices(Linear(), X, 8, np.random.RandomState(0))]
+    start = X[spread_choice(Candidates(Linear(), X), 8, np.random.RandomState(0))]
     lloyd = KMeans(8, init=start, n_init=1, algorithm="lloyd", tol=0, max_iter=100).fit(X)
     dl = learning(kc.KernelBagOfWords("linear", assignment="hard"), 8, max_iter=100).fit(X)
     assert dl.status_ == "converged"
@@ -295,7 +296,7 @@ def test_output_formats_names_clone_and_pickle():
 def test_representatives_have_the_largest_weights():
     X = digits(100)
     for n_landmarks in (None, 30):
-        dl = learning(n_landmarks=n_landmarks, landmarks="uniform").fit(X)
+        dl = learning(n_landmarks=n_landmarks, landmarks="random").fit(X)
         index, size = dl.dictionary_.landmarks.index, np.abs(dl.dictionary_.weights)
         assert dl.representatives_.shape == (N_ATOMS, 10)
         for atom, chosen in enumerate(dl.representatives_):

@@ -1,5 +1,7 @@
 """Coordinates of vectors in H, landmarks, sums over samples, and which atoms are given up."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -8,16 +10,22 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
 import kernelcoding as kc
+from helpers.learning import WORLDS, digits, never_rises, world
+from kernelcoding.codes import count_users, dense
 from kernelcoding.dictionary import PointDictionary
+from kernelcoding.dictionary.building import choose_landmarks
+from kernelcoding.dictionary.candidates import Candidates, KnownCandidates
+from kernelcoding.dictionary.choosing import leverage_choice
+from kernelcoding.dictionary_learning import frames, refresh
+from kernelcoding.dictionary_learning.coding import better, code_all
+from kernelcoding.dictionary_learning.frames import LandmarkFrame
+from kernelcoding.dictionary_learning.learner import AtomLearner
+from kernelcoding.dictionary_learning.starts import initial_loads, shares
+from kernelcoding.dictionary_learning.updates import update_for
 from kernelcoding.kernels import Gaussian, Linear, Precomputed
-from kernelcoding.learning import frames, refresh
-from kernelcoding.learning.coding import better, code_samples, used
-from kernelcoding.learning.frames import LandmarkFrame
-from kernelcoding.learning.initial import Candidates, KnownCandidates, initial_loads, shares
-from kernelcoding.learning.landmarks import choose_landmarks, leverage
-from kernelcoding.learning.learner import AtomLearner
 from kernelcoding.problem import CodingProblem
-from reference.learning import WORLDS, digits, error, never_rises, world
+from kernelcoding.solvers.result import Options
+from reference.learning import error
 
 EVERY_WORLD = pytest.mark.parametrize("kind", WORLDS)
 GAMMA = 1.5
@@ -57,7 +65,7 @@ def test_frames_know_their_samples(kind, rng):
 @pytest.mark.parametrize("form", [np.array, sparse.csr_array])
 def test_counting_the_users_of_atoms(form):
     codes = np.array([[0.0, 1.0, 0.0], [0.0, -2.0, 1e-30]])
-    assert_array_equal(used(form(codes)), [0, 2, 1])
+    assert_array_equal(count_users(form(codes)), [0, 2, 1])
 
 
 @EVERY_WORLD
@@ -74,10 +82,8 @@ def test_counting_the_users_of_atoms(form):
 def test_sums_over_coded_samples(kind, coder, rng):
     here = world(kind, rng)
     vectors, atoms = here.unit_vectors(rng, 5)
-    coder = clone(coder).set_params(kernel=here.frame.landmarks.kernel)
-    coder.set_params(atoms=here.frame.dictionary(vectors)).fit(here.frame.landmarks.points)
-    coded = code_samples(here.frame, vectors, coder, coder.training_options())
-    codes = coded.codes.toarray() if sparse.issparse(coded.codes) else coded.codes
+    coded = code_all(here.frame, vectors, lambda block: coder.formulation(), Options())
+    codes = dense(coded.codes)
     errors = np.sum((here.samples - codes @ atoms) ** 2, axis=1) + here.lost
     assert_allclose(coded.errors, errors, atol=1e-8)
     assert_array_equal(coded.usage, np.count_nonzero(codes, axis=0))
@@ -90,15 +96,15 @@ def test_sums_over_coded_samples(kind, coder, rng):
 def test_blocks_of_samples_change_nothing(monkeypatch):
     X = digits(90)
     landmarks = PointDictionary(Gaussian(gamma=GAMMA), X[:25])
-    coder = kc.KernelSparseCoder(kernel=Gaussian(gamma=GAMMA), alpha=0.05).fit(X[:8])
+    formulation = kc.KernelSparseCoder(alpha=0.05).formulation()
     kept = LandmarkFrame(landmarks, X)
     vectors = kept.samples(np.arange(8))
-    whole = code_samples(kept, vectors, coder, coder.training_options())
+    whole = code_all(kept, vectors, lambda block: formulation, Options())
     monkeypatch.setattr(frames, "KEPT", 0)
     monkeypatch.setattr(frames, "BLOCK", 400)
     passing = LandmarkFrame(landmarks, X)
     assert len(list(passing.blocks(vectors))) > 4
-    pieces = code_samples(passing, vectors, coder, coder.training_options())
+    pieces = code_all(passing, vectors, lambda block: formulation, Options())
     assert pieces.codes is None
     assert_allclose(pieces.sums.moment, whole.sums.moment, atol=1e-10)
     assert_allclose(pieces.sums.second, whole.sums.second, atol=1e-10)
@@ -120,7 +126,7 @@ def test_a_better_old_code_is_kept(form):
 
 # Landmarks -------------------------------------------------------------------------------------
 
-CHOICES = ["uniform", "k-means++", "leverage"]
+CHOICES = ["random", "k-means++", "leverage"]
 
 
 @pytest.mark.parametrize("how", CHOICES)
@@ -166,18 +172,18 @@ class Recorder:
 def test_leverage_scores_with_all_samples_as_pilot():
     X = digits(40)
     recorder = Recorder(np.arange(40))
-    leverage(Gaussian(gamma=GAMMA), X, 40, recorder)
+    leverage_choice(Candidates(Gaussian(gamma=GAMMA), X), 40, recorder)
     gram = rbf_kernel(X, gamma=GAMMA)
     ridge = np.trace(gram) / 40
     scores = np.diag(gram @ np.linalg.inv(gram + ridge * np.eye(40)))
     assert_allclose(recorder.probabilities, scores / scores.sum(), rtol=1e-6)
 
 
-def test_leverage_scores_from_few_pilots_find_what_nobody_explains(rng):
+def test_leverage_scores_from_few_pilots_find_what_others_do_not_explain(rng):
     crowd, outliers = 0.05 * rng.normal(size=(90, 2)), rng.normal(size=(6, 2)) + 30.0
     X = np.vstack([crowd, outliers * np.arange(1, 7)[:, None]])
     recorder = Recorder(np.arange(10))  # all from the crowd
-    chosen = leverage(Gaussian(gamma=1.0), X, 10, recorder)
+    chosen = leverage_choice(Candidates(Gaussian(gamma=1.0), X), 10, recorder)
     assert set(range(90, 96)) <= set(chosen)
     assert_allclose(recorder.probabilities.sum(), 1.0)
 
@@ -253,11 +259,12 @@ def learner_of(X, loads, coder):
     """A learner with the linear kernel and the given first atoms."""
     frame = frames.sample_frame(Linear(), X)
     vectors = np.asfortranarray(frame.combine(loads))
-    coder = clone(coder).set_params(kernel="linear", atoms=frame.dictionary(vectors)).fit(X)
-    return AtomLearner(frame, vectors, coder, coder.training_options(), "coordinate")
+    formulation = coder.formulation()
+    update = update_for("coordinate", formulation)
+    return AtomLearner(frame, vectors, formulation, Options(), update)
 
 
-def test_an_atom_nobody_uses_becomes_the_worst_represented_sample(rng):
+def test_an_atom_without_users_becomes_the_worst_represented_sample(rng):
     X = rng.uniform(0.1, 1.0, size=(30, 4))
     loads = np.zeros((30, 3))
     loads[0, 0], loads[1, 1], loads[2, 2] = 1.0, 1.0, -1.0  # the last points away from all
@@ -265,9 +272,9 @@ def test_an_atom_nobody_uses_becomes_the_worst_represented_sample(rng):
     learner.code()
     assert_array_equal(learner.coded.usage == 0, [False, False, True])
     worst = X[learner.coded.errors.argmax()]
-    history = [learner.coded.objective, learner.improve(), learner.code()]
+    history = [learner.objective, learner.improve(), learner.code()]
     assert learner.n_replaced == 1
-    atoms = learner.frame.weights(learner.vectors).T @ X
+    atoms = learner.frame.weights(learner.now.vectors).T @ X
     assert_allclose(atoms[2], worst / np.linalg.norm(worst))
     assert learner.coded.usage.min() > 0
     assert never_rises(history)
@@ -284,19 +291,18 @@ def test_a_twin_gives_way(coder, sign, rng):
     loads[0, 3] = sign
     learner = learner_of(X, loads, coder)
     learner.code()
-    codes = learner.coded.codes
-    codes = codes.toarray() if sparse.issparse(codes) else codes
+    codes = dense(learner.now.codes)
     # Both twins in use: the code of one is spread over two.
     spread = codes.copy()
     spread[:, 3], spread[:, 0] = 0.4 * sign * codes[:, 0], 0.6 * codes[:, 0]
-    atoms = learner.frame.weights(learner.vectors).T @ X
-    learner.coded.codes = spread
-    learner.coded.usage = used(spread)
+    atoms = learner.frame.weights(learner.now.vectors).T @ X
+    learner.now = replace(learner.now, codes=spread)
+    learner._coded = replace(learner.coded, codes=spread, usage=count_users(spread))
     assert_allclose(error(X, atoms, spread), error(X, atoms, codes))
-    history = [learner.coded.objective, learner.improve(), learner.code(), learner.improve()]
+    history = [learner.objective, learner.improve(), learner.code(), learner.improve()]
     assert learner.n_replaced >= 1
     assert never_rises(history)
-    gram = learner.frame.gram(learner.vectors)
+    gram = learner.frame.gram(learner.now.vectors)
     assert np.abs(gram - np.eye(4)).max() < 0.999
 
 
@@ -324,7 +330,7 @@ def test_copies_among_the_first_atoms_are_replaced(coder, n_landmarks):
     assert distances[np.triu_indices(12, 1)].min() > 1e-4
 
 
-def test_nobody_is_replaced_where_all_is_represented(rng):
+def test_no_atom_is_replaced_where_all_is_represented(rng):
     X = rng.normal(size=(5, 3))
     frame = frames.sample_frame(Linear(), X)
     vectors = frame.samples(np.arange(3))

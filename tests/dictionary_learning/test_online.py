@@ -8,10 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import kernelcoding as kc
-from kernelcoding.atoms import spread_indices
+from helpers.learning import digits, never_rises
+from kernelcoding.dictionary.candidates import Candidates
+from kernelcoding.dictionary.choosing import spread_choice
+from kernelcoding.dictionary_learning import frames
 from kernelcoding.kernels import Gaussian, Linear
-from kernelcoding.learning import frames
-from reference.learning import digits, never_rises
 
 KERNEL = Gaussian(gamma=1.5)
 CODERS = {
@@ -65,7 +66,7 @@ def test_hard_words_of_the_linear_kernel_are_online_k_means(forgetting, rng):
     parts = batches(X, 40)
     coder = kc.KernelBagOfWords("linear", assignment="hard")
     dl = after(learning(coder, 4, None, forgetting=forgetting), parts)
-    atoms = parts[0][spread_indices(Linear(), parts[0], 4, np.random.RandomState(0))]
+    atoms = parts[0][spread_choice(Candidates(Linear(), parts[0]), 4, np.random.RandomState(0))]
     totals, counts, history = np.zeros((4, 3)), np.zeros(4), []
     for part in parts:
         distances = ((part[:, None] - atoms) ** 2).sum(axis=2)

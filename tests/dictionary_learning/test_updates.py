@@ -8,27 +8,20 @@ from sklearn.base import clone
 
 import kernelcoding as kc
 from helpers.cases import gaussian
+from helpers.learning import WORLDS, never_rises, sparse_codes, world
+from kernelcoding.codes import dense
+from kernelcoding.dictionary_learning.coding import code_all, objective_at
+from kernelcoding.dictionary_learning.frames import unit_norms
+from kernelcoding.dictionary_learning.preimages import preimages
+from kernelcoding.dictionary_learning.sums import Loads
+from kernelcoding.dictionary_learning.updates import gradient, ksvd
+from kernelcoding.dictionary_learning.updates.points import move_points
+from kernelcoding.dictionary_learning.updates.quadratic import closed_form, coordinate_descent
+from kernelcoding.formulations import SoftAssignment
 from kernelcoding.kernels import Linear, Polynomial
-from kernelcoding.learning import ksvd, soft_words
-from kernelcoding.learning.coding import (
-    code_samples,
-    loads_of,
-    objective_at,
-)
-from kernelcoding.learning.points import move_points, preimages
-from kernelcoding.learning.updates import closed_form, coordinate_descent, unit_norms
-from kernelcoding.solvers.choose import Options
+from kernelcoding.solvers.result import Options
 from reference.features import quadratic_features
-from reference.learning import (
-    WORLDS,
-    descent_sweep,
-    error,
-    ksvd_sweep,
-    never_rises,
-    numeric_gradient,
-    sparse_codes,
-    world,
-)
+from reference.learning import descent_sweep, error, ksvd_sweep, numeric_gradient
 
 EVERY_WORLD = pytest.mark.parametrize("kind", WORLDS)
 
@@ -177,7 +170,7 @@ def test_ksvd_never_raises_the_error(kind, approximate, rng):
     here = world(kind, rng, n=40)
     vectors, atoms = here.unit_vectors(rng, 12)
     codes = sparse_codes(rng, 40, 12, n_nonzero=2)
-    codes[:, 2] = 0.0  # nobody's atom stays
+    codes[:, 2] = 0.0  # an atom without users stays
     values = [error(here.samples, atoms, codes)]
     untouched = vectors[:, 2].copy()
     for _ in range(60):
@@ -219,31 +212,31 @@ def soft_error(samples, lost, atoms, sigma):
 def test_gradient_of_soft_words_against_differences(kind, sigma, rng):
     here = world(kind, rng, n=20)
     vectors, atoms = here.unit_vectors(rng, 4)
-    value, gradient = soft_words.value_and_gradient(here.frame, vectors, sigma)
+    value, slope = gradient.value_and_gradient(here.frame, vectors, SoftAssignment(sigma))
     assert_allclose(value, soft_error(here.samples, here.lost, atoms, sigma), rtol=1e-9)
     numeric = numeric_gradient(
         lambda at: soft_error(here.samples, here.lost, at, sigma), here.atoms(vectors)
     )
     # Along the span of the samples, where atoms live.
     span = np.linalg.pinv(here.samples) @ here.samples
-    assert_allclose(here.atoms(gradient), numeric @ span, atol=1e-7)
+    assert_allclose(here.atoms(slope), numeric @ span, atol=1e-7)
 
 
 @EVERY_WORLD
 def test_charts_of_soft_words(kind, rng):
-    here = world(kind, rng, n=20)
+    here, soft = world(kind, rng, n=20), SoftAssignment(0.7)
     vectors, atoms = here.unit_vectors(rng, 3)
-    chart = soft_words.Chart(here.frame)
+    chart = gradient.Chart(here.frame)
     flat = chart.flat(vectors)
     assert_allclose(here.atoms(chart.vectors(flat)), atoms, atol=1e-7)
     assert_allclose(flat @ flat, np.sum(atoms**2))  # orthonormal
 
     def value(at):
-        return soft_words.value_and_gradient(here.frame, chart.vectors(at), 0.7)[0]
+        return gradient.value_and_gradient(here.frame, chart.vectors(at), soft)[0]
 
-    gradient = soft_words.value_and_gradient(here.frame, vectors, 0.7)[1]
-    assert_allclose(chart.gradient(gradient), numeric_gradient(value, flat), atol=1e-7)
-    after = here.atoms(soft_words.descend(here.frame, vectors, 0.7))
+    slope = gradient.value_and_gradient(here.frame, vectors, soft)[1]
+    assert_allclose(chart.gradient(slope), numeric_gradient(value, flat), atol=1e-7)
+    after = here.atoms(gradient.descend(here.frame, vectors, soft))
     before = soft_error(here.samples, here.lost, atoms, 0.7)
     assert soft_error(here.samples, here.lost, after, 0.7) < 0.95 * before
 
@@ -290,16 +283,15 @@ def test_preimages_of_points_are_the_points(rng):
 @pytest.mark.parametrize("kind", ["linear, samples", "linear, landmarks"])
 def test_local_coordinates_pay_for_atoms_too(kind, rng):
     here, alpha = world(kind, rng), 0.3
-    coder = kc.KernelLCC(alpha=alpha, kernel="linear")
-    coder.fit(here.samples)
+    formulation = kc.KernelLCC(alpha=alpha).formulation()
     vectors, _ = here.unit_vectors(rng, 4)
-    coded = code_samples(here.frame, vectors, coder, coder.training_options())
-    codes = coded.codes.toarray() if sparse.issparse(coded.codes) else coded.codes
+    coded = code_all(here.frame, vectors, lambda block: formulation, Options())
+    codes = dense(coded.codes)
 
     def objective(atoms):
         distances = ((here.samples[:, None] - atoms[None]) ** 2).sum(axis=2)
-        price = np.mean(np.sum(np.abs(codes) * distances, axis=1))
-        return error(here.samples, atoms, codes) + alpha * price
+        penalty = np.mean(np.sum(np.abs(codes) * distances, axis=1))
+        return error(here.samples, atoms, codes) + alpha * penalty
 
     assert_allclose(coded.objective, objective(here.atoms(vectors)), rtol=1e-9)
     best = here.atoms(closed_form(here.frame, vectors, coded.sums))
@@ -310,21 +302,22 @@ def test_local_coordinates_pay_for_atoms_too(kind, rng):
 
 def test_other_priors_leave_the_loads_alone(rng):
     codes = rng.normal(size=(7, 3))
-    loads, extra, pull = loads_of(kc.KernelSparseCoder(), None, codes)
-    assert_array_equal(loads, codes)
-    assert_array_equal([extra, pull], 0.0)
+    added = Loads.of(kc.KernelSparseCoder().formulation(), None, codes)
+    assert_array_equal(added.loads, codes)
+    assert_array_equal([added.extra, added.pull], 0.0)
 
 
 @EVERY_WORLD
 def test_sums_hold_the_gradient_of_exact_llc(kind, rng):
     here = world(kind, rng)
-    coder = kc.KernelLLC(n_neighbors=None, alpha=0.3, sigma=2.0)
+    llc = kc.KernelLLC(n_neighbors=None, alpha=0.3, sigma=2.0).formulation()
     vectors = here.unit_vectors(rng, 3)[0]
-    coded = code_samples(here.frame, vectors, coder, Options())
+    coded = code_all(here.frame, vectors, lambda block: llc, Options())
     direction = here.unit_vectors(rng, 3)[0]
 
     def objective(step):
-        return objective_at(here.frame, vectors + step * direction, coder, coded.codes)
+        moved = vectors + step * direction
+        return objective_at(here.frame, moved, lambda block: llc, coded.codes, Options())
 
     slope = (objective(1e-5) - objective(-1e-5)) / 2e-5
     gradient = (vectors @ coded.sums.second - coded.sums.moment) / here.frame.n_samples

@@ -23,7 +23,7 @@ from kernelcoding.experiments.statistics import (
 )
 from kernelcoding.images import Compressed, DenseRootSIFT, Derivatives, Gabor, RegionCovariance
 from kernelcoding.kernels import Gaussian, Linear, MultipleKernel, Precomputed
-from reference.learning import digits
+from helpers.learning import digits
 
 N = 8
 MIXTURE = Mixture(n_components=3, n_pca=5, step=6, n_samples=160, n_images=4)

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import pytest
 
 from kernelcoding.constraints import Free, NonNegative, Simplex, SumToOne
-from kernelcoding.formulation import Formulation
+from kernelcoding.formulations import Penalised
 from kernelcoding.priors import (
     L1,
     ElasticNet,
@@ -19,6 +20,7 @@ from kernelcoding.priors import (
     WeightedL1,
 )
 from kernelcoding.problem import CodingProblem
+from kernelcoding.solvers.result import Options
 from reference import convex
 
 N_ATOMS = 14
@@ -87,7 +89,15 @@ CONSTRAINTS = {
     "SumToOne": SumToOne(),
     "Simplex": Simplex(),
 }
+EACH_CONSTRAINT = pytest.mark.parametrize(
+    "constraint", CONSTRAINTS.values(), ids=CONSTRAINTS.keys()
+)
 PAIRS = [(prior, constraint) for prior in PRIORS for constraint in CONSTRAINTS]
+
+
+def solve(problem, formulation, **options):
+    """Codes of a problem, and how they ended."""
+    return formulation.solve(problem, Options(**options))
 
 
 @dataclass(frozen=True)
@@ -95,7 +105,7 @@ class Case:
     """A problem, what is minimised, and what cvxpy says about it."""
 
     problem: CodingProblem
-    formulation: Formulation
+    formulation: Penalised
     optimum: np.ndarray  # (n,)
     optimal_codes: np.ndarray  # (n, N)
 
@@ -126,4 +136,4 @@ def case(problem_name, prior_name, constraint_name, alpha=0.05):
     prior, constraint = PRIORS[prior_name], CONSTRAINTS[constraint_name]
     given = problem(problem_name)
     values, codes = convex.optimum(given, prior, constraint, alpha)
-    return Case(given, Formulation(prior, constraint, alpha), values, codes)
+    return Case(given, Penalised(prior, constraint, alpha), values, codes)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import kernelcoding as kc
+from helpers.learning import digits, never_rises
 from helpers.names import stable
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.kernels import (
@@ -20,7 +21,6 @@ from kernelcoding.kernels import (
     Polynomial,
     Precomputed,
 )
-from reference.learning import digits, never_rises
 
 
 @pytest.fixture

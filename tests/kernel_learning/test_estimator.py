@@ -10,12 +10,14 @@ from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
 
 import kernelcoding as kc
+from helpers.kernel_learning import Setting, followed
+from helpers.learning import digits, never_rises
+from kernelcoding.coders.base import options_of
 from kernelcoding.dictionary import PointDictionary
+from kernelcoding.kernel_learning.held_out import held_out
+from kernelcoding.kernel_learning.ratio import Part, RatioProblem
 from kernelcoding.kernels import Gaussian, Laplacian, Polynomial
-from kernelcoding.learning.held_out import held_out
-from kernelcoding.learning.ratio import Part, RatioProblem
-from reference.kernel_learning import Setting, best_width, distances_among, followed
-from reference.learning import digits, never_rises
+from reference.kernel_learning import best_width, distances_among
 
 
 def iris():
@@ -189,9 +191,8 @@ def test_with_its_own_atom_every_sample_wants_an_infinite_width():
     coder = learning(kc.KernelSparseCoder(alpha=0.05)).fit(X)
     everything = Part(np.arange(100), np.arange(100))
     prepared = coder.kernel_.prepare(X)
-    ratio = RatioProblem(
-        coder, coder.kernel_, prepared, None, prepared, [everything], kc.KernelLearning()
-    )
+    coding, given = (coder.formulation(), options_of(coder)), (prepared, None, prepared)
+    ratio = RatioProblem(*coding, coder.kernel_, *given, [everything], kc.KernelLearning())
     gammas = coder.kernel_.gamma * np.logspace(-2, 3, 16)
     values = [ratio(np.array([np.log(gamma)]))[0] for gamma in gammas]
     assert (np.diff(values) < 0).all()

@@ -7,10 +7,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 import kernelcoding as kc
+from helpers.kernel_learning import CODERS, KERNELS, Setting, setting
+from kernelcoding.coders.base import options_of
+from kernelcoding.formulations import Sensitivity
+from kernelcoding.kernel_learning.ratio import discrepancy
 from kernelcoding.kernels import Gaussian, MultipleKernel, Sigmoid
-from kernelcoding.learning.sensitivity import discrepancy, of_error, of_objective
-from kernelcoding.problem import CodingProblem, KnownDictionary
-from reference.kernel_learning import CODERS, KERNELS, Setting, distances_among, setting
+from kernelcoding.problem import CodingProblem
+from reference.kernel_learning import distances_among
 from reference.learning import numeric_gradient
 
 ATOMS = pytest.mark.parametrize("combined", [False, True], ids=["points", "combinations"])
@@ -28,7 +31,7 @@ def test_ratio_and_gradient(coder_name, kernel_name, combined, rng):
     here = setting(coder_name, kernel_name, rng, combined)
     problem = here.problem
     theta = here.kernel.theta
-    problem(theta)  # the price of unequal shares is measured at the start
+    problem(theta)  # the penalty of unequal shares is measured at the start
     at = theta + rng.uniform(-0.3, 0.3, size=len(theta))
     value, gradient = problem(at)
     assert_allclose(value, here.value(at), rtol=1e-7)
@@ -69,14 +72,14 @@ def test_gradient_without_prior_is_that_of_fixed_codes(coder_name, combined, rng
 @pytest.mark.parametrize("coder_name", CODERS)
 def test_sensitivity_in_every_similarity(coder_name, rng):
     here = setting(coder_name, "gaussian", rng)
-    coder = here._fitted(here.kernel)
+    coder = here.fitted(here.kernel)
+    formulation, options = coder.formulation(), options_of(coder)
     own, cross, gram = here.similarities(here.kernel)
 
     def optimum(own, cross, gram):
         problem = CodingProblem(own, cross, 0.5 * (gram + gram.T))
-        known = KnownDictionary(problem)
-        codes = coder.encode(known, np.arange(len(own)), coder.training_options()).codes
-        return of_objective(coder, problem, codes)
+        codes = formulation.solve(problem, options).codes
+        return formulation.sensitivity(problem, codes)
 
     found = optimum(own, cross, gram)
     by_own = numeric_gradient(lambda at: optimum(at, cross, gram).value, own)
@@ -91,7 +94,7 @@ def test_sensitivity_of_errors_of_any_codes(rng):
     here = setting("sparse", "laplacian", rng)
     own, cross, gram = here.similarities(here.kernel)
     codes = rng.normal(size=cross.shape)
-    found = of_error(CodingProblem(own, cross, gram), codes)
+    found = Sensitivity.of_error(CodingProblem(own, cross, gram), codes)
     features = np.linalg.cholesky(gram)  # rows are the atoms
     images = np.linalg.solve(features, cross.T).T
     lost = own - (images**2).sum(axis=1)
@@ -153,8 +156,8 @@ def test_the_ratio_of_an_indefinite_kernel_is_that_of_the_coder(rng):
     kernel = Sigmoid(0.4, 0.8)
     here = Setting(kc.KernelSparseCoder(alpha=0.05, tol=1e-10), kernel, X[:10], None, X[10:])
     with pytest.warns(UserWarning, match="indefinite on these atoms"):
-        problem = here.problem
-    coder, value = problem.coder, problem(kernel.theta)[0]
+        problem, coder = here.problem, here.fitted(kernel)
+    value = problem(kernel.theta)[0]
     codes = coder.transform(here.samples)
     errors = coder.reconstruction_error(here.samples, codes)
     L = np.mean(0.5 * errors + 0.05 * np.abs(codes).sum(axis=1))

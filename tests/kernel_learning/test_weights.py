@@ -13,6 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelcoding as kc
+from helpers.learning import digits, never_rises
+from kernelcoding.coders.base import options_of
+from kernelcoding.kernel_learning.alignment import aligned_weights
+from kernelcoding.kernel_learning.held_out import held_out
+from kernelcoding.kernel_learning.ratio import Part, RatioProblem
 from kernelcoding.kernels import (
     Gaussian,
     Laplacian,
@@ -24,10 +29,6 @@ from kernelcoding.kernels import (
     Sigmoid,
     View,
 )
-from kernelcoding.learning.alignment import aligned_weights
-from kernelcoding.learning.held_out import held_out
-from kernelcoding.learning.ratio import Part, RatioProblem
-from reference.learning import digits, never_rises
 
 
 def four_kernels():
@@ -61,7 +62,8 @@ def test_for_fixed_codes_no_mixture_beats_the_best_kernel(rng):
     settings = kc.KernelLearning(regularization=0.0)
     prepared = kernel.prepare(X[:40]), kernel.prepare(X[40:])
     part = Part(np.arange(40), np.arange(40))
-    ratio = RatioProblem(coder, kernel, prepared[0], None, prepared[1], [part], settings)
+    coding = coder.formulation(), options_of(coder)
+    ratio = RatioProblem(*coding, kernel, prepared[0], None, prepared[1], [part], settings)
     start = kernel.theta
     ratio(start)
     ratio.frozen = True

@@ -11,7 +11,6 @@ from sklearn.preprocessing import normalize
 import kernelcoding as kc
 from kernelcoding.dictionary import CombinationDictionary, PointDictionary
 from kernelcoding.kernels import Gaussian, Linear, MultipleKernel, Polynomial
-from kernelcoding.problem import CodingProblem
 
 GAMMA = 1.5
 
@@ -115,7 +114,7 @@ def test_dictionary_update_is_the_pseudo_inverse(rng):
 
     def error(weights):
         dictionary = CombinationDictionary(samples, weights)
-        return CodingProblem.of(dictionary, X).squared_error(codes).sum()
+        return dictionary.problem(X).squared_error(codes).sum()
 
     residual = np.eye(n_samples) - right @ Y
     assert_allclose(error(right), np.trace(residual.T @ samples.gram @ residual), rtol=1e-9)
@@ -129,7 +128,7 @@ def test_dictionary_update_is_the_pseudo_inverse(rng):
 def test_squared_distance_adds_both_norms(rng):
     """Printed ``k_ii - 2 k_ij - k_jj``; right ``k_ii - 2 k_ij + k_jj``."""
     X, Q = rng.normal(size=(9, 3)), rng.normal(size=(5, 3))
-    problem = CodingProblem.of(PointDictionary(Linear(), X), Q)
+    problem = PointDictionary(Linear(), X).problem(Q)
     explicit = ((Q[:, None] - X[None]) ** 2).sum(axis=2)
     assert_allclose(problem.squared_distances(), explicit, atol=1e-12)
     printed = problem.self_similarity[:, None] - 2 * problem.cross - np.diag(problem.gram)
@@ -156,7 +155,7 @@ def test_the_ratio_of_multiple_kernel_coding_is_best_at_one_kernel(digits, rng):
 
     def ratio(weights):
         dictionary = PointDictionary(MultipleKernel(kernels, weights=list(weights)), X)
-        loss = CodingProblem.of(dictionary, Q).squared_error(codes).mean()
+        loss = dictionary.problem(Q).squared_error(codes).mean()
         gram = dictionary.gram
         spread = (np.diag(gram)[:, None] - 2 * gram + np.diag(gram)).mean()
         return loss / spread

@@ -8,14 +8,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from helpers import cases
-from helpers.cases import CONSTRAINTS, PAIRS, PRIORS, case
+from helpers.cases import CONSTRAINTS, PAIRS, PRIORS, case, solve
 from kernelcoding import constraints, priors
 from kernelcoding.certificates import certify
 from kernelcoding.constraints import AtMost, Free, NonNegative, OneAtom, Simplex, SumToOne
-from kernelcoding.formulation import Formulation
+from kernelcoding.formulations import Penalised
+from kernelcoding.formulations.penalised import TABLE
 from kernelcoding.priors import L1, GroupL1, LocalCoordinate, NoPrior, Ridge, WeightedL1
 from kernelcoding.problem import CodingProblem
-from kernelcoding.solvers.choose import TABLE, Options, choose_solver, solve
 
 SETTINGS = [("gaussian", 0.001)] + [(name, 0.05) for name in cases.PROBLEMS]
 
@@ -68,15 +68,17 @@ def test_codes_are_optimal(prior, constraint, problem_name, alpha):
     assert_allclose(
         given.formulation.objective(given.problem, result.codes), reached, rtol=0, atol=1e-12
     )
-    gaps = certify(given.problem, given.formulation, result.codes)
+    gaps = given.formulation.gap(given.problem, result.codes)
     assert np.all(gaps <= 1e-6 * given.scale)
-    assert_array_equal(result.gap, gaps)
+    penalty = given.formulation.penalty(given.problem)
+    judged = certify(given.problem, penalty, given.formulation.constraint, result.codes)
+    assert_array_equal(judged, gaps)
 
 
 @pytest.mark.parametrize(("prior", "constraint"), PAIRS)
 def test_codes_do_not_depend_on_their_neighbours(prior, constraint, rng):
     problem = cases.gaussian_problem(rng, gamma=1.0, n_features=4, n_samples=9)
-    formulation = Formulation(PRIORS[prior], CONSTRAINTS[constraint], 0.02)
+    formulation = Penalised(PRIORS[prior], CONSTRAINTS[constraint], 0.02)
     together = solve(problem, formulation).codes
     order = rng.permutation(9)
     assert_allclose(solve(problem.take(order), formulation).codes, together[order], atol=1e-9)
@@ -88,29 +90,31 @@ def test_codes_do_not_depend_on_their_neighbours(prior, constraint, rng):
 @pytest.mark.parametrize(("prior", "constraint"), PAIRS)
 def test_sparse_codes_and_threads_change_nothing(prior, constraint, rng):
     problem = cases.gaussian_problem(rng, gamma=1.0, n_features=4, n_samples=5)
-    formulation = Formulation(PRIORS[prior], CONSTRAINTS[constraint], 0.02)
+    formulation = Penalised(PRIORS[prior], CONSTRAINTS[constraint], 0.02)
     dense = solve(problem, formulation)
-    compact = solve(problem, formulation, Options(sparse_output=True, n_jobs=2))
+    compact = solve(problem, formulation, sparse_output=True, n_jobs=2)
     assert isinstance(compact.codes, sparse.csr_array)
     assert_allclose(compact.codes.toarray(), dense.codes, atol=1e-12)
-    assert_allclose(compact.gap, dense.gap, atol=1e-12)
+    gaps = formulation.gap(problem, dense.codes)
+    assert_allclose(formulation.gap(problem, compact.codes), gaps, atol=1e-12)
 
 
 @pytest.mark.parametrize(("prior", "constraint"), PAIRS)
 def test_single_precision_is_kept_and_nearly_as_good(prior, constraint):
     given = case("regular", prior, constraint)
-    result = solve(given.problem.astype(np.float32), given.formulation)
+    single = given.problem.astype(np.float32)
+    result = solve(single, given.formulation)
     assert result.codes.dtype == np.float32
     codes = result.codes.astype(np.float64)
     assert_feasible(given.formulation.constraint, codes, tolerance=1e-5)
     assert np.all(given.objective(codes) - given.optimum <= 1e-5 * given.scale)
-    assert np.all(result.gap <= 1e-4 * given.scale)
+    assert np.all(given.formulation.gap(single, result.codes) <= 1e-4 * given.scale)
 
 
 @pytest.mark.parametrize(("prior", "constraint"), PAIRS)
 def test_no_samples_give_no_codes(prior, constraint):
     problem = cases.problem("gaussian").take(slice(0, 0))
-    formulation = Formulation(PRIORS[prior], CONSTRAINTS[constraint], 0.02)
+    formulation = Penalised(PRIORS[prior], CONSTRAINTS[constraint], 0.02)
     assert solve(problem, formulation).codes.shape == (0, problem.n_atoms)
 
 
@@ -119,19 +123,19 @@ def test_samples_unlike_every_atom_are_coded_all_the_same(prior, constraint):
     # No correlation to be a fraction of; the second sample is zero itself.
     gram = cases.problem("regular").gram
     problem = CodingProblem(np.array([1.0, 0.0]), np.zeros((2, 14)), gram)
-    formulation = Formulation(PRIORS[prior], CONSTRAINTS[constraint], 0.05)
+    formulation = Penalised(PRIORS[prior], CONSTRAINTS[constraint], 0.05)
     values, _ = cases.convex.optimum(problem, formulation.prior, formulation.constraint, 0.05)
     result = solve(problem, formulation)
     assert result.converged.all()
     assert_allclose(formulation.objective(problem, result.codes), values, atol=1e-7)
-    assert np.all(result.gap <= 1e-6)
+    assert np.all(formulation.gap(problem, result.codes) <= 1e-6)
 
 
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
 @pytest.mark.parametrize("prior", ["L1", "WeightedL1", "GroupL1", "Locality", "LocalCoordinate"])
 def test_without_weight_a_prior_is_no_prior(prior, constraint):
     given = case("low rank", "NoPrior", constraint)
-    formulation = Formulation(PRIORS[prior], CONSTRAINTS[constraint], 0.0)
+    formulation = Penalised(PRIORS[prior], CONSTRAINTS[constraint], 0.0)
     result = solve(given.problem, formulation)
     assert_feasible(formulation.constraint, result.codes)
     assert np.all(given.objective(result.codes) - given.optimum <= 1e-7 * given.scale)
@@ -144,36 +148,37 @@ def test_without_weight_a_prior_is_no_prior(prior, constraint):
 @pytest.mark.parametrize("prior", PRIORS)
 def test_one_atom_is_the_best_of_all(prior, problem_name):
     problem, alpha = cases.problem(problem_name), 0.3
-    given = cases.Case(problem, Formulation(PRIORS[prior], OneAtom(), alpha), None, None)
+    given = cases.Case(problem, Penalised(PRIORS[prior], OneAtom(), alpha), None, None)
     tried = np.array(
         [given.objective(np.tile(unit, (problem.n_samples, 1))) for unit in np.eye(14)]
     )
     result = solve(problem, given.formulation)
     assert_array_equal(np.sort(result.codes, axis=1)[:, -2:], [[0.0, 1.0]] * problem.n_samples)
     assert_allclose(given.objective(result.codes), tried.min(axis=0), atol=1e-14)
-    assert np.all(certify(problem, given.formulation, result.codes) <= 1e-14)
+    assert np.all(given.formulation.gap(problem, result.codes) <= 1e-14)
     # The certificate of any other atom is its true distance from the best.
     for atom in range(0, 14, 3):
         code = np.tile(np.eye(14)[atom], (problem.n_samples, 1))
-        gaps = certify(problem, given.formulation, code)
+        gaps = given.formulation.gap(problem, code)
         assert_allclose(gaps, tried[atom] - tried.min(axis=0), atol=1e-13)
     # Neither two atoms, nor one of another weight, nor none is allowed.
     for wrong in (0.5 * code + 0.5 * np.eye(14)[1], 2.0 * code, 0.0 * code, np.nan * code):
-        assert np.all(np.isinf(certify(problem, given.formulation, wrong)))
+        assert np.all(np.isinf(given.formulation.gap(problem, wrong)))
 
 
 def test_one_atom_for_a_prior_of_your_own():
     problem = cases.problem("regular")
-    own = solve(problem, Formulation(Absolute(), OneAtom(), 0.3))
-    assert_array_equal(own.codes, solve(problem, Formulation(L1(), OneAtom(), 0.3)).codes)
-    assert_allclose(own.gap, 0.0, atol=1e-14)
+    formulation = Penalised(Absolute(), OneAtom(), 0.3)
+    own = solve(problem, formulation).codes
+    assert_array_equal(own, solve(problem, Penalised(L1(), OneAtom(), 0.3)).codes)
+    assert_allclose(formulation.gap(problem, own), 0.0, atol=1e-14)
 
 
 def test_hard_assignment_is_the_nearest_atom_in_feature_space(rng):
     atoms, samples = rng.normal(size=(9, 4)), rng.normal(size=(20, 4))
     problem = CodingProblem((samples**2).sum(1), samples @ atoms.T, atoms @ atoms.T)
     nearest = ((samples[:, None] - atoms[None]) ** 2).sum(-1).argmin(axis=1)
-    codes = solve(problem, Formulation(NoPrior(), OneAtom())).codes
+    codes = solve(problem, Penalised(NoPrior(), OneAtom())).codes
     assert_array_equal(codes.argmax(axis=1), nearest)
 
 
@@ -197,26 +202,27 @@ def best_support(problem, row, n_nonzero):
 def test_at_most_n_atoms_is_bounded_by_its_certificate(problem_name, selection, rng):
     problem = cases.problem(problem_name)
     for n_nonzero in (1, 3):
-        formulation = Formulation(NoPrior(), AtMost(n_nonzero, selection))
+        formulation = Penalised(NoPrior(), AtMost(n_nonzero, selection))
         best = np.array([best_support(problem, row, n_nonzero) for row in range(3)])
         result = solve(problem, formulation)
         assert np.count_nonzero(result.codes, axis=1).max() <= n_nonzero
         error = formulation.objective(problem, result.codes) - best
         assert np.all(error >= -1e-12)
-        assert np.all(result.gap >= error - 1e-12)
-        assert np.all(result.gap <= formulation.objective(problem, result.codes) + 1e-12)
+        gaps = formulation.gap(problem, result.codes)
+        assert np.all(gaps >= error - 1e-12)
+        assert np.all(gaps <= formulation.objective(problem, result.codes) + 1e-12)
         other = formulation.constraint.project(rng.normal(size=result.codes.shape))
         true = formulation.objective(problem, other) - best
-        assert np.all(certify(problem, formulation, other) >= true - 1e-12)
+        assert np.all(formulation.gap(problem, other) >= true - 1e-12)
         dense = np.ones_like(result.codes)
-        assert np.all(np.isinf(certify(problem, formulation, dense)))
-        assert np.all(np.isinf(certify(problem, formulation, np.nan * dense)))
+        assert np.all(np.isinf(formulation.gap(problem, dense)))
+        assert np.all(np.isinf(formulation.gap(problem, np.nan * dense)))
 
 
 def test_at_most_one_atom_is_the_best_single_atom():
     problem = cases.problem("regular")
     best = [best_support(problem, row, 1) for row in range(3)]
-    formulation = Formulation(NoPrior(), AtMost(1))
+    formulation = Penalised(NoPrior(), AtMost(1))
     codes = solve(problem, formulation).codes
     assert_allclose(formulation.objective(problem, codes), best, atol=1e-12)
 
@@ -232,7 +238,7 @@ def test_greedy_coding_takes_no_prior(prior):
         rf"Use prior=NoPrior\(\) with AtMost, or constraint=Free\(\) with prior={name}"
     )
     with pytest.raises(ValueError, match=message):
-        solve(cases.problem("regular"), Formulation(PRIORS[prior], AtMost(3)))
+        solve(cases.problem("regular"), Penalised(PRIORS[prior], AtMost(3)))
 
 
 @pytest.mark.parametrize("constraint", [NonNegative(), Simplex()], ids=repr)
@@ -242,12 +248,12 @@ def test_priors_of_your_own_have_no_signs(constraint):
         r"With this prior, constraint may be: Free\(\), SumToOne\(\), OneAtom\(\)\."
     )
     with pytest.raises(ValueError, match=message):
-        solve(cases.problem("regular"), Formulation(Absolute(), constraint))
+        solve(cases.problem("regular"), Penalised(Absolute(), constraint))
 
 
 def test_greedy_coding_takes_no_prior_of_your_own():
     with pytest.raises(ValueError, match=r"Use prior=NoPrior\(\) with AtMost"):
-        choose_solver(Formulation(Absolute(), AtMost(3)))
+        _ = Penalised(Absolute(), AtMost(3)).solver
 
 
 @pytest.mark.parametrize("constraint", ["simplex", None, Simplex, 3])
@@ -255,7 +261,7 @@ def test_a_constraint_must_be_one(constraint):
     with pytest.raises(
         ValueError, match=r"constraint must be one of kernelcoding.constraints, got"
     ):
-        choose_solver(Formulation(L1(), constraint))
+        _ = Penalised(L1(), constraint).solver
 
 
 class OnlyValue:
@@ -267,7 +273,7 @@ class OnlyValue:
 def test_a_prior_must_be_one(prior):
     message = r"prior must be one of kernelcoding.priors or an object with methods value\(codes\)"
     with pytest.raises(ValueError, match=message):
-        choose_solver(Formulation(prior, Free()))
+        _ = Penalised(prior, Free()).solver
 
 
 def test_a_set_of_your_own_is_refused_by_name():
@@ -277,11 +283,11 @@ def test_a_set_of_your_own_is_refused_by_name():
     with pytest.raises(
         ValueError, match=r"constraint=Halfspace.*may be: Free\(\), NonNegative\(\)"
     ):
-        choose_solver(Formulation(L1(), Halfspace()))
+        _ = Penalised(L1(), Halfspace()).solver
 
 
 def test_a_custom_prior_has_no_numbers():
-    formulation = Formulation(Absolute(), Free())
+    formulation = Penalised(Absolute(), Free())
     assert formulation.kind == "custom"
     with pytest.raises(TypeError, match="has no built-in form, only value and prox"):
         formulation.penalty(cases.problem("regular"))
@@ -302,9 +308,9 @@ def test_equal_priors_give_equal_codes(constraint):
         [WeightedL1(cases.WEIGHTS), GroupL1(singles, cases.WEIGHTS)],
     ]
     for first, *others in equals:
-        expected = solve(problem, Formulation(first, constraint, 0.05), Options(tol=1e-9)).codes
+        expected = solve(problem, Penalised(first, constraint, 0.05), tol=1e-9).codes
         for other in others:
-            codes = solve(problem, Formulation(other, constraint, 0.05), Options(tol=1e-9)).codes
+            codes = solve(problem, Penalised(other, constraint, 0.05), tol=1e-9).codes
             assert_allclose(codes, expected, atol=1e-7)
 
 
@@ -312,24 +318,24 @@ def test_equal_priors_give_equal_codes(constraint):
 def test_locality_without_growth_is_a_ridge(constraint):
     # As sigma falls to zero every price is one: alpha |y|^2 = 2 alpha * |y|^2 / 2.
     problem, constraint = cases.problem("gaussian"), CONSTRAINTS[constraint]
-    local = solve(problem, Formulation(priors.Locality(1e-12), constraint, 0.05)).codes
-    ridge = solve(problem, Formulation(Ridge(), constraint, 0.1)).codes
+    local = solve(problem, Penalised(priors.Locality(1e-12), constraint, 0.05)).codes
+    ridge = solve(problem, Penalised(Ridge(), constraint, 0.1)).codes
     assert_allclose(local, ridge, atol=1e-8)
 
 
 def test_a_long_price_list_gives_nothing():
     problem = cases.problem("regular")
     enough = np.abs(problem.cross).max()
-    assert not solve(problem, Formulation(L1(), Free(), 1.0001 * enough)).codes.any()
-    assert solve(problem, Formulation(L1(), Free(), 0.9999 * enough)).codes.any()
+    assert not solve(problem, Penalised(L1(), Free(), 1.0001 * enough)).codes.any()
+    assert solve(problem, Penalised(L1(), Free(), 0.9999 * enough)).codes.any()
     norms = np.sqrt(
         [(problem.cross[:, g == cases.LABELS] ** 2).mean(axis=1) for g in "abcde"]
     )  # the default weight is the root of the size
     assert not solve(
-        problem, Formulation(GroupL1(cases.LABELS), Free(), 1.0001 * norms.max())
+        problem, Penalised(GroupL1(cases.LABELS), Free(), 1.0001 * norms.max())
     ).codes.any()
     assert solve(
-        problem, Formulation(GroupL1(cases.LABELS), Free(), 0.9999 * norms.max())
+        problem, Penalised(GroupL1(cases.LABELS), Free(), 0.9999 * norms.max())
     ).codes.any()
 
 
@@ -337,5 +343,5 @@ def test_local_coordinates_of_an_atom_are_that_atom():
     problem = cases.problem("regular")
     own = CodingProblem(np.diag(problem.gram), problem.gram, problem.gram)
     for constraint in (SumToOne(), Simplex()):
-        codes = solve(own, Formulation(LocalCoordinate(), constraint, 0.1)).codes
+        codes = solve(own, Penalised(LocalCoordinate(), constraint, 0.1)).codes
         assert_allclose(codes, np.eye(14), atol=1e-7)

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from helpers import cases
 from helpers.cases import LABELS, PRIORS, WEIGHTS
 from kernelcoding.constraints import Free
-from kernelcoding.formulation import Formulation
+from kernelcoding.formulations import Penalised
 from kernelcoding.priors import (
     L1,
     CustomPrior,
@@ -53,7 +53,7 @@ def test_value_is_the_formula(name, rng):
     assert_array_equal(penalty.value(np.zeros((3, 14))), 0.0)
     assert_array_equal(penalty.value(-codes), penalty.value(codes))
     units = [penalty.value(np.tile(unit, (3, 1))) for unit in np.eye(14)]
-    expected = np.broadcast_to(penalty.of_single_atoms(), (3, 14))
+    expected = np.broadcast_to(penalty.of_single_atoms(14), (3, 14))
     assert_allclose(np.transpose(units), expected)
 
 
@@ -64,8 +64,8 @@ def test_fixed_priors_are_what_is_bound(name, rng):
     assert_array_equal(prior.value(codes), prior.bind(problem).value(codes))
     assert_array_equal(prior.prox(codes, 0.3), prior.bind(problem).prox(codes, 0.3))
     assert isinstance(prior, CustomPrior)
-    formulation = Formulation(prior, Free(), 0.7)
-    assert_allclose(formulation.prior_value(problem, codes), 0.7 * prior.value(codes))
+    formulation = Penalised(prior, Free(), 0.7)
+    assert_allclose(formulation.value(problem, codes), 0.7 * prior.value(codes))
 
 
 @pytest.mark.parametrize("scale", [0.05, 1.3])
@@ -120,7 +120,7 @@ def test_prox_does_not_expand_and_keeps_signs(name, rng):
 def test_dual_norm_is_the_dual(name, rng):
     prior = NORMS[name]
     codes, vectors = rng.normal(size=(200, 14)), rng.normal(size=(200, 14))
-    free = np.asarray(prior.bind(cases.problem("gaussian")).of_single_atoms()[0]) == 0.0
+    free = np.asarray(prior.bind(cases.problem("gaussian")).of_single_atoms(14)[0]) == 0.0
     vectors[:, free] = 0.0
     norms = prior.dual_norm(vectors)
     assert np.all((codes * vectors).sum(axis=1) <= norms * prior.value(codes) * (1 + 1e-12))
@@ -140,7 +140,7 @@ def test_dual_norm_is_the_dual(name, rng):
 def test_dual_norm_is_a_norm(name, rng):
     prior = NORMS[name]
     first, second = rng.uniform(0.1, 1.0, size=(2, 5, 14))
-    free = np.asarray(prior.bind(cases.problem("gaussian")).of_single_atoms()[0]) == 0.0
+    free = np.asarray(prior.bind(cases.problem("gaussian")).of_single_atoms(14)[0]) == 0.0
     if free.any():
         assert np.all(np.isinf(prior.dual_norm(first)))  # nothing pays for these atoms
     first[:, free] = second[:, free] = 0.0
@@ -154,7 +154,7 @@ def test_dual_norm_is_a_norm(name, rng):
 def test_prox_vanishes_exactly_where_the_dual_norm_says(name, rng):
     prior = NORMS[name]
     points = rng.normal(size=(4, 14))
-    free = np.asarray(prior.bind(cases.problem("gaussian")).of_single_atoms()[0]) == 0.0
+    free = np.asarray(prior.bind(cases.problem("gaussian")).of_single_atoms(14)[0]) == 0.0
     points[:, free] = 0.0
     for point, norm in zip(points, prior.dual_norm(points), strict=True):
         assert not prior.prox(point[None], norm * (1 + 1e-9)).any()
@@ -222,7 +222,7 @@ def test_far_atoms_cost_more():
     relative = np.sqrt(np.maximum(squared, 0.0))
     relative /= relative.max(axis=1, keepdims=True)
     for sigma in (0.1, 1.0, 3.0):
-        price = Locality(sigma).bind(problem).of_single_atoms()
+        price = Locality(sigma).bind(problem).of_single_atoms(14)
         assert_allclose(price, np.exp(sigma * relative) ** 2)
         order = np.argsort(squared, axis=1)
         assert np.all(np.diff(np.take_along_axis(price, order, axis=1), axis=1) >= -1e-9)
@@ -238,14 +238,14 @@ def test_locality_has_no_unit():
 
 def test_locality_of_a_sample_that_is_every_atom():
     problem = CodingProblem(np.ones(1), np.ones((1, 3)), np.ones((3, 3)))
-    assert_allclose(Locality(1.0).bind(problem).of_single_atoms(), 1.0)
+    assert_allclose(Locality(1.0).bind(problem).of_single_atoms(14), 1.0)
 
 
 def test_local_coordinates_pay_for_squared_distance(rng):
     atoms, samples = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
     problem = CodingProblem((samples**2).sum(1), samples @ atoms.T, atoms @ atoms.T)
     distance = np.linalg.norm(samples[:, None] - atoms[None], axis=-1)
-    assert_allclose(LocalCoordinate().bind(problem).of_single_atoms(), distance**2)
+    assert_allclose(LocalCoordinate().bind(problem).of_single_atoms(14), distance**2)
 
 
 # Limits --------------------------------------------------------------------------------------

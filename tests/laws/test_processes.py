@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import kernelcoding as kc
 from kernelcoding._compiled import jit
-from kernelcoding.solvers.parallel import count_threads
+from kernelcoding.parallel import count_threads
 
 CODERS = [
     kc.KernelSparseCoder(alpha=0.05),

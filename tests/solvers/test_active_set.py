@@ -9,20 +9,16 @@ from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 from sklearn.decomposition import sparse_encode
 
+from helpers.cases import EACH_CONSTRAINT
+from helpers.lasso_problems import gaussian_problem, linear_problem, run, uniform
+from kernelcoding.constraints import NonNegative, Simplex, SumToOne
 from kernelcoding.penalty import Penalty
 from kernelcoding.problem import CodingProblem
-from reference.active_set import (
-    CONSTRAINTS,
-    gaussian_problem,
-    linear_problem,
-    objective,
-    run,
-    uniform,
-    violation,
-)
+from reference import convex
+from reference.active_set import objective, violation
 
 
-def convex_reference(problem, penalty, i, nonnegative, sum_to_one):
+def convex_reference(problem, penalty, i, constraint):
     """Objective of row i by an interior-point method."""
     values, vectors = np.linalg.eigh(problem.gram)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
@@ -34,7 +30,7 @@ def convex_reference(problem, penalty, i, nonnegative, sum_to_one):
         + l1 @ cvxpy.abs(code)
         + 0.5 * cvxpy.sum_squares(cvxpy.multiply(np.sqrt(ridge), code))
     )
-    limits = [code >= 0] * nonnegative + [cvxpy.sum(code) == 1] * sum_to_one
+    limits = convex.limits(constraint, code)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return cvxpy.Problem(cvxpy.Minimize(cost), limits).solve(solver=cvxpy.CLARABEL)
@@ -66,10 +62,10 @@ def test_lasso_equals_celer(rng):
         assert_allclose(code, model.fit(atoms, sample).coef_, atol=1e-6)
 
 
-@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
+@EACH_CONSTRAINT
 @pytest.mark.parametrize("make", [gaussian_problem, linear_problem])
 @pytest.mark.parametrize("kind", ["lasso", "elastic net", "weighted", "some weights zero", "ridge"])
-def test_optimal_and_as_low_as_interior_point(rng, make, kind, nonnegative, sum_to_one):
+def test_optimal_and_as_low_as_interior_point(rng, make, kind, constraint):
     problem = make(rng, n_samples=4)
     shape = problem.cross.shape
     zeros = np.zeros(shape)
@@ -81,20 +77,20 @@ def test_optimal_and_as_low_as_interior_point(rng, make, kind, nonnegative, sum_
         "ridge": (zeros, 0.1 * rng.random(shape) + 0.01),
     }[kind]
     penalty = Penalty(l1, ridge)
-    codes = run(problem, penalty, nonnegative, sum_to_one)
+    codes = run(problem, penalty, constraint)
     # Where the weight is zero the tolerance is relative to the data, and zeros are as good as that.
     allowed = 1e-6 * np.abs(problem.cross).max() if np.any(l1 == 0.0) else 1e-9
-    assert violation(problem, penalty, codes, nonnegative, sum_to_one).max() < allowed
+    assert violation(problem, penalty, codes, constraint).max() < allowed
     values = objective(problem, penalty, codes)
     for i in range(2):
-        reference = convex_reference(problem, penalty, i, nonnegative, sum_to_one)
+        reference = convex_reference(problem, penalty, i, constraint)
         assert_allclose(values[i], reference, rtol=1e-5, atol=1e-6)
 
 
 def test_nonnegative_least_squares(rng):
     atoms, samples = rng.normal(size=(40, 15)), rng.normal(size=(6, 40))
     problem = CodingProblem((samples**2).sum(1), samples @ atoms, atoms.T @ atoms)
-    codes = run(problem, uniform(problem), nonnegative=True)
+    codes = run(problem, uniform(problem), NonNegative())
     for code, sample in zip(codes, samples, strict=True):
         assert_allclose(code, nnls(atoms, sample)[0], atol=1e-8)
 
@@ -102,7 +98,7 @@ def test_nonnegative_least_squares(rng):
 def test_projection_onto_the_simplex(rng):
     points = rng.normal(size=(8, 20))
     problem = CodingProblem((points**2).sum(1), points, np.eye(20))
-    codes = run(problem, uniform(problem), nonnegative=True, sum_to_one=True)
+    codes = run(problem, uniform(problem), Simplex())
     for code, point in zip(codes, points, strict=True):
         descending = np.sort(point)[::-1]
         excess = (np.cumsum(descending) - 1.0) / np.arange(1, 21)
@@ -112,7 +108,7 @@ def test_projection_onto_the_simplex(rng):
 
 def test_unpenalised_sum_to_one_solves_the_linear_system(rng):
     problem = gaussian_problem(rng, n_atoms=10, gamma=1.0)
-    codes = run(problem, uniform(problem), sum_to_one=True)
+    codes = run(problem, uniform(problem), SumToOne())
     system = np.block([[problem.gram, np.ones((10, 1))], [np.ones((1, 10)), np.zeros((1, 1))]])
     right = np.hstack([problem.cross, np.ones((problem.n_samples, 1))])
     assert_allclose(codes, np.linalg.solve(system, right.T)[:10].T, atol=1e-7)
@@ -122,6 +118,6 @@ def test_more_atoms_than_features_without_penalty(rng):
     problem = linear_problem(rng)
     codes = run(problem, uniform(problem))
     assert_allclose(problem.squared_error(codes), 0.0, atol=1e-9)
-    codes = run(problem, uniform(problem), sum_to_one=True)
+    codes = run(problem, uniform(problem), SumToOne())
     assert_allclose(problem.squared_error(codes), 0.0, atol=1e-9)
     assert_allclose(codes.sum(axis=1), 1.0)

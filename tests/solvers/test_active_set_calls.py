@@ -5,10 +5,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from helpers.cases import EACH_CONSTRAINT
+from helpers.lasso_problems import gaussian_problem, run, solve, uniform
 from helpers.processes import run_python
+from kernelcoding.constraints import Free, SumToOne
 from kernelcoding.penalty import Penalty
-from kernelcoding.solvers.active_set import solve
-from reference.active_set import CONSTRAINTS, gaussian_problem, run, uniform, violation
+from reference.active_set import violation
 
 
 @pytest.fixture
@@ -16,40 +18,39 @@ def rng():
     return np.random.default_rng(0)
 
 
-@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
-def test_a_code_does_not_depend_on_its_batch(rng, nonnegative, sum_to_one):
+@EACH_CONSTRAINT
+def test_a_code_does_not_depend_on_its_batch(rng, constraint):
     problem = gaussian_problem(rng, n_samples=130)
     penalty = Penalty(0.1 * problem.squared_distances(), np.zeros((1, problem.n_atoms)))
-    codes = run(problem, penalty, nonnegative, sum_to_one, n_jobs=2)
+    codes = run(problem, penalty, constraint, n_jobs=2)
     rows = np.array([77, 3, 128])
-    alone = run(problem.take(rows), penalty.take(rows), nonnegative, sum_to_one)
+    alone = run(problem.take(rows), penalty.take(rows), constraint)
     assert_array_equal(alone, codes[rows])
 
 
-@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
-def test_the_start_does_not_change_the_answer(rng, nonnegative, sum_to_one):
+@EACH_CONSTRAINT
+def test_the_start_does_not_change_the_answer(rng, constraint):
     problem = gaussian_problem(rng)
     penalty = uniform(problem, 0.01)
-    cold, _, steps = solve(problem, penalty, nonnegative=nonnegative, sum_to_one=sum_to_one)
+    result = solve(problem, penalty, constraint)
+    cold = result.codes
     random = rng.normal(size=cold.shape)
     for start in (cold, random, -random, np.abs(random), np.zeros_like(cold), np.roll(cold, 1, 1)):
         for given in (start, sparse.csr_array(start)):
-            codes = run(problem, penalty, nonnegative, sum_to_one, start=given)
+            codes = run(problem, penalty, constraint, start=given)
             assert_allclose(codes, cold, atol=1e-9)
-    _, _, again = solve(
-        problem, penalty, nonnegative=nonnegative, sum_to_one=sum_to_one, start=cold
-    )
-    assert again.max() == 1
-    assert steps.min() > 1
+    again = solve(problem, penalty, constraint, start=cold)
+    assert again.n_iter.max() == 1
+    assert result.n_iter.min() > 1
 
 
-@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
-def test_single_precision(rng, nonnegative, sum_to_one):
+@EACH_CONSTRAINT
+def test_single_precision(rng, constraint):
     problem = gaussian_problem(rng, gamma=1.0)
     penalty = uniform(problem, 0.01)
-    codes = run(problem.astype(np.float32), penalty, nonnegative, sum_to_one)
+    codes = run(problem.astype(np.float32), penalty, constraint)
     assert codes.dtype == np.float32
-    assert_allclose(codes, run(problem, penalty, nonnegative, sum_to_one), atol=1e-4)
+    assert_allclose(codes, run(problem, penalty, constraint), atol=1e-4)
 
 
 @pytest.mark.parametrize("width", [0.3, 1e-3])
@@ -57,7 +58,7 @@ def test_single_precision_is_optimal_where_the_gram_is_rounded(rng, width):
     problem = gaussian_problem(rng, n_atoms=60, gamma=width).astype(np.float32)
     penalty = uniform(problem, 1e-3)
     codes = run(problem, penalty)
-    assert violation(problem.astype(np.float64), penalty, codes, False, False).max() < 1e-5
+    assert violation(problem.astype(np.float64), penalty, codes, Free()).max() < 1e-5
 
 
 def test_sparse_output_equals_dense(rng):
@@ -75,7 +76,7 @@ def test_arguments_are_left_alone(rng):
     copies = [array.copy() for array in (problem.cross, problem.gram, penalty.l1, penalty.ridge)]
     start = rng.normal(size=problem.cross.shape)
     kept = start.copy()
-    run(problem, penalty, sum_to_one=True, start=start)
+    run(problem, penalty, SumToOne(), start=start)
     for array, copy in zip(
         (problem.cross, problem.gram, penalty.l1, penalty.ridge), copies, strict=True
     ):
@@ -85,16 +86,16 @@ def test_arguments_are_left_alone(rng):
 
 PLAIN = """
 import numpy as np
-from reference.active_set import (
-    CONSTRAINTS, gaussian_problem, linear_problem, run, uniform, violation
-)
+from helpers.cases import CONSTRAINTS
+from helpers.lasso_problems import gaussian_problem, linear_problem, run, uniform
+from reference.active_set import violation
 rng = np.random.default_rng(1)
 for make in (gaussian_problem, linear_problem):
     problem = make(rng, n_samples=2, n_atoms=12, n_features=3)
-    for nonnegative, sum_to_one in CONSTRAINTS:
+    for constraint in CONSTRAINTS.values():
         penalty = uniform(problem, 0.01)
-        codes = run(problem, penalty, nonnegative, sum_to_one)
-        assert violation(problem, penalty, codes, nonnegative, sum_to_one).max() < 1e-10
+        codes = run(problem, penalty, constraint)
+        assert violation(problem, penalty, codes, constraint).max() < 1e-10
         np.savetxt(__import__("sys").stdout, codes, fmt="%.9f")
 """
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from helpers.cases import gaussian
+from helpers.cases import EACH_CONSTRAINT, gaussian
+from helpers.lasso_problems import gaussian_problem, run, solve, uniform
+from kernelcoding.constraints import Free
 from kernelcoding.penalty import Penalty
 from kernelcoding.problem import CodingProblem
-from kernelcoding.solvers.active_set import solve
-from reference.active_set import CONSTRAINTS, gaussian_problem, objective, run, uniform, violation
+from reference.active_set import objective, violation
 
 
 @pytest.fixture
@@ -16,16 +17,16 @@ def rng():
     return np.random.default_rng(0)
 
 
-@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
+@EACH_CONSTRAINT
 @pytest.mark.parametrize("l1", [0.0, 1e-4, 0.05])
-def test_duplicate_atoms(rng, l1, nonnegative, sum_to_one):
+def test_duplicate_atoms(rng, l1, constraint):
     problem = gaussian_problem(rng, n_atoms=12)
     twice = np.r_[0:12, 0:12, 3]
     doubled = CodingProblem(
         problem.self_similarity, problem.cross[:, twice], problem.gram[np.ix_(twice, twice)]
     )
-    single = run(problem, uniform(problem, l1), nonnegative, sum_to_one)
-    codes = run(doubled, uniform(doubled, l1), nonnegative, sum_to_one)
+    single = run(problem, uniform(problem, l1), constraint)
+    codes = run(doubled, uniform(doubled, l1), constraint)
     assert_allclose(
         objective(doubled, uniform(doubled, l1), codes),
         objective(problem, uniform(problem, l1), single),
@@ -34,15 +35,15 @@ def test_duplicate_atoms(rng, l1, nonnegative, sum_to_one):
     )
 
 
-@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
+@EACH_CONSTRAINT
 @pytest.mark.parametrize("l1", [1e-6, 1e-3])
 @pytest.mark.parametrize("width", [1e-2, 1e-4])
-def test_nearly_singular_gram(rng, width, l1, nonnegative, sum_to_one):
+def test_nearly_singular_gram(rng, width, l1, constraint):
     problem = gaussian_problem(rng, n_atoms=80, n_features=3, gamma=width)
     penalty = uniform(problem, l1)
-    codes = run(problem, penalty, nonnegative, sum_to_one)
+    codes = run(problem, penalty, constraint)
     allowed = max(1.001e-6 * l1, 1e-11)
-    assert violation(problem, penalty, codes, nonnegative, sum_to_one).max() < allowed
+    assert violation(problem, penalty, codes, constraint).max() < allowed
 
 
 def test_parallel_atoms_beside_a_coefficient_that_is_all_rounding():
@@ -54,7 +55,7 @@ def test_parallel_atoms_beside_a_coefficient_that_is_all_rounding():
     for alpha in (0.118, 0.12, 0.123):
         penalty = uniform(problem, alpha)
         codes = run(problem, penalty)
-        assert violation(problem, penalty, codes, False, False).max() < 1e-12
+        assert violation(problem, penalty, codes, Free()).max() < 1e-12
 
 
 def random_problem(rng):
@@ -82,84 +83,78 @@ def random_problem(rng):
     return problem, Penalty(weights[rng.integers(3)], ridge)
 
 
-@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
-def test_random_degenerate_problems(nonnegative, sum_to_one):
+@EACH_CONSTRAINT
+def test_random_degenerate_problems(constraint):
     for seed in range(150):
         rng = np.random.default_rng(seed)
         problem, penalty = random_problem(rng)
         start = rng.normal(size=problem.cross.shape) if seed % 3 == 0 else None
-        codes = run(problem, penalty, nonnegative, sum_to_one, start=start)
+        codes = run(problem, penalty, constraint, start=start)
         scale = max(penalty.l1.max(), np.abs(problem.cross).max(), np.diag(problem.gram).mean())
         allowed = 1.001e-6 * scale * max(1.0, np.abs(codes).sum(axis=1).max())
-        assert violation(problem, penalty, codes, nonnegative, sum_to_one).max() < allowed, seed
+        assert violation(problem, penalty, codes, constraint).max() < allowed, seed
 
 
-@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
-def test_query_equal_to_an_atom_under_local_weights(rng, nonnegative, sum_to_one):
+@EACH_CONSTRAINT
+def test_query_equal_to_an_atom_under_local_weights(rng, constraint):
     atoms = rng.normal(size=(20, 3))
     gram = gaussian(atoms, atoms, 0.5)
     problem = CodingProblem(np.ones(20), gram, gram)
     penalty = Penalty(0.1 * problem.squared_distances(), np.zeros((1, 20)))
-    assert_allclose(run(problem, penalty, nonnegative, sum_to_one), np.eye(20), atol=1e-10)
+    assert_allclose(run(problem, penalty, constraint), np.eye(20), atol=1e-10)
 
 
-@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
-def test_degenerate_problems(nonnegative, sum_to_one):
+@EACH_CONSTRAINT
+def test_degenerate_problems(constraint):
     one = np.ones((1, 1))
     single = CodingProblem(np.ones(1), 0.5 * one, one)
-    expected = 1.0 if sum_to_one else 0.4
-    code = run(single, uniform(single, 0.1), nonnegative, sum_to_one)
+    expected = 1.0 if constraint.sum_to_one else 0.4
+    code = run(single, uniform(single, 0.1), constraint)
     assert_allclose(code, [[expected]])
     for gram in (np.eye(4), np.zeros((4, 4)), np.ones((4, 4)), np.diag([1.0, 0.0, 2.0, 0.0])):
         blank = CodingProblem(np.zeros(2), np.zeros((2, 4)), gram)
         for l1 in (0.0, 0.3):
             penalty = uniform(blank, l1)
-            codes = run(blank, penalty, nonnegative, sum_to_one)
-            assert violation(blank, penalty, codes, nonnegative, sum_to_one).max() < 1e-12
-            if not sum_to_one:
+            codes = run(blank, penalty, constraint)
+            assert violation(blank, penalty, codes, constraint).max() < 1e-12
+            if not constraint.sum_to_one:
                 assert_array_equal(codes, 0.0)
-                codes = run(blank, penalty, nonnegative, start=np.ones((2, 4)))
+                codes = run(blank, penalty, constraint, start=np.ones((2, 4)))
                 assert_allclose(codes, 0.0, atol=1e-12)
 
 
 def test_giving_up_is_reported(rng):
     problem = gaussian_problem(rng)
-    codes, converged, n_iter = solve(
-        problem, uniform(problem, 1e-3), nonnegative=False, sum_to_one=False, max_iter=2
-    )
-    assert not converged.any()
-    assert np.isfinite(codes).all()
-    assert n_iter.max() <= 4
+    result = solve(problem, uniform(problem, 1e-3), max_iter=2)
+    assert not result.converged.any()
+    assert np.isfinite(result.codes).all()
+    assert result.n_iter.max() <= 4
 
 
-@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
-def test_nan_is_not_called_converged(rng, nonnegative, sum_to_one):
+@EACH_CONSTRAINT
+def test_nan_is_not_called_converged(rng, constraint):
     problem = gaussian_problem(rng)
     problem.cross[3, 5] = np.nan
-    _, converged, _ = solve(
-        problem, uniform(problem, 0.01), nonnegative=nonnegative, sum_to_one=sum_to_one
-    )
+    converged = solve(problem, uniform(problem, 0.01), constraint).converged
     assert_array_equal(converged, np.arange(problem.n_samples) != 3)
 
 
-@pytest.mark.parametrize(("nonnegative", "sum_to_one"), CONSTRAINTS)
-def test_an_infinite_weight_forbids_an_atom(rng, nonnegative, sum_to_one):
+@EACH_CONSTRAINT
+def test_an_infinite_weight_forbids_an_atom(rng, constraint):
     problem = gaussian_problem(rng)
     forbidden = np.where(np.arange(problem.n_atoms) % 2, np.inf, 0.01)[None]
     penalty = Penalty(forbidden, np.zeros_like(forbidden))
-    codes = run(problem, penalty, nonnegative, sum_to_one, start=np.ones(problem.cross.shape))
+    codes = run(problem, penalty, constraint, start=np.ones(problem.cross.shape))
     fewer = CodingProblem(
         problem.self_similarity, problem.cross[:, ::2], problem.gram[::2, ::2].copy()
     )
-    expected = run(fewer, uniform(fewer, 0.01), nonnegative, sum_to_one)
+    expected = run(fewer, uniform(fewer, 0.01), constraint)
     assert_array_equal(codes[:, 1::2], 0.0)
     assert_allclose(codes[:, ::2], expected, atol=1e-9)
 
 
 def test_no_samples():
     problem = CodingProblem(np.zeros(0), np.zeros((0, 3)), np.eye(3))
-    codes, converged, n_iter = solve(
-        problem, uniform(problem, 0.1), nonnegative=False, sum_to_one=False
-    )
-    assert codes.shape == (0, 3)
-    assert converged.shape == n_iter.shape == (0,)
+    result = solve(problem, uniform(problem, 0.1))
+    assert result.codes.shape == (0, 3)
+    assert result.converged.shape == result.n_iter.shape == (0,)

@@ -6,9 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from helpers.processes import run_python
-from kernelcoding.problem import CodingProblem
+from kernelcoding.problem import CodingProblem, Neighbours
 from kernelcoding.selection import smallest
 from kernelcoding.solvers.local import solve
+from kernelcoding.solvers.result import Options
 
 
 def gaussian_problem(samples, atoms, gamma=0.1):
@@ -22,12 +23,17 @@ def linear_problem(samples, atoms):
     return CodingProblem((samples**2).sum(axis=1), samples @ atoms.T, atoms @ atoms.T)
 
 
+def neighbours_of(problem, n_neighbours):
+    indices = smallest(problem.squared_distances(), n_neighbours)
+    cross = np.take_along_axis(problem.cross, indices, axis=1)
+    return Neighbours(indices, cross, problem.self_similarity)
+
+
 def local_codes(problem, n_neighbours, regularization=1e-4, **options):
-    neighbours = smallest(problem.squared_distances(), n_neighbours)
-    cross = np.take_along_axis(problem.cross, neighbours, axis=1)
-    return solve(
-        problem.self_similarity, neighbours, cross, problem.gram, regularization, **options
-    )
+    near = neighbours_of(problem, n_neighbours)
+    result = solve(near, problem.gram, regularization, Options(**options))
+    assert result.converged.all()
+    return result.codes
 
 
 def centred_gram(problem, row, atoms):
@@ -189,22 +195,21 @@ def test_csr_is_the_dense_code(problem, dtype):
 
 
 def test_arguments_are_left_alone(problem):
-    neighbours = smallest(problem.squared_distances(), 5)
-    cross = np.take_along_axis(problem.cross, neighbours, axis=1)
-    arguments = (problem.self_similarity, neighbours, cross, problem.gram)
+    near = neighbours_of(problem, 5)
+    arguments = (near.self_similarity, near.indices, near.cross, problem.gram)
     copies = [argument.copy() for argument in arguments]
-    solve(*arguments, 1e-4, sparse_output=True)
+    solve(near, problem.gram, 1e-4, Options(sparse_output=True))
     for argument, copy in zip(arguments, copies, strict=True):
         assert_array_equal(argument, copy)
 
 
 def test_any_layout_of_the_arguments_serves(problem):
-    neighbours = smallest(problem.squared_distances(), 5)
-    cross = np.take_along_axis(problem.cross, neighbours, axis=1)
-    expected = solve(problem.self_similarity, neighbours, cross, problem.gram, 1e-4)
-    strange = (neighbours.astype(np.int32), cross, problem.gram)
-    strange = [np.asfortranarray(array) for array in strange]
-    assert_array_equal(solve(problem.self_similarity, *strange, 1e-4), expected)
+    near = neighbours_of(problem, 5)
+    expected = solve(near, problem.gram, 1e-4, Options()).codes
+    strange = (near.indices.astype(np.int32), near.cross, problem.gram)
+    indices, cross, gram = (np.asfortranarray(array) for array in strange)
+    other = Neighbours(indices, cross, near.self_similarity)
+    assert_array_equal(solve(other, gram, 1e-4, Options()).codes, expected)
 
 
 def test_float32_codes_are_close(problem):
@@ -215,18 +220,22 @@ def test_float32_codes_are_close(problem):
 def test_compiled_code_is_plain_python():
     script = """
         import numpy as np
+        from kernelcoding.problem import Neighbours
         from kernelcoding.selection import smallest
         from kernelcoding.solvers.local import solve
+        from kernelcoding.solvers.result import Options
         rng = np.random.default_rng(0)
         atoms, samples = rng.normal(size=(70, 3)), rng.normal(size=(4, 3))
         atoms[7], samples[1] = atoms[3], atoms[3]
         cross, gram = samples @ atoms.T, atoms @ atoms.T
-        near = smallest(np.diag(gram) - 2 * cross, 6)
+        indices = smallest(np.diag(gram) - 2 * cross, 6)
         distances = ((samples[:, None] - atoms) ** 2).sum(axis=2)
-        print(near.tolist(), smallest(distances.astype(np.float32), 40).tolist())
-        values = (samples**2).sum(axis=1), near, np.take_along_axis(cross, near, axis=1)
+        print(indices.tolist(), smallest(distances.astype(np.float32), 40).tolist())
+        own, local = (samples**2).sum(axis=1), np.take_along_axis(cross, indices, axis=1)
+        near = Neighbours(indices, local, own)
         for regularization in (0.0, 1e-4):
-            print(solve(*values, gram, regularization).round(2).tolist())
+            codes = solve(near, gram, regularization, Options()).codes
+            print(codes.round(2).tolist())
     """
     outputs = [run_python(script, disable) for disable in ("1", "0")]
     assert outputs[0] == outputs[1]

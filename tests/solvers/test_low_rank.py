@@ -10,12 +10,15 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from helpers import cases
+from helpers.cases import EACH_CONSTRAINT
+from helpers.supervised import sparse_codes
 from kernelcoding import constraints, priors
-from kernelcoding.formulation import Formulation
+from kernelcoding.codes import dense
+from kernelcoding.formulations import Penalised
 from kernelcoding.problem import CodingProblem
 from kernelcoding.solvers import active_set, low_rank
 from kernelcoding.solvers.low_rank import Scores
-from reference.supervised import dense, sparse_codes
+from kernelcoding.solvers.result import Options
 
 N_CLASSES = 3
 
@@ -46,7 +49,7 @@ def explicit(problem, scores, row):
     B, eta = responses_of(scores, row), scores.etas[row]
     return CodingProblem(
         problem.self_similarity[row : row + 1],
-        problem.cross[row : row + 1] + eta * (B @ scores.goals[row]),
+        problem.cross[row : row + 1] + eta * (B @ scores.targets[row]),
         problem.gram + eta * B @ B.T,
     )
 
@@ -78,10 +81,7 @@ def assert_optimal(problem, formulation, scores, codes, unique=False):
     whole = formulation.penalty(problem)
     for row, code in enumerate(codes):
         alone, penalty = explicit(problem, scores, row), row_of(whole, row)
-        expected = active_set.solve(
-            alone, penalty, nonnegative=constraint.nonnegative, sum_to_one=constraint.sum_to_one,
-            tol=1e-10,
-        )[0][0]  # fmt: skip
+        expected = active_set.solve(alone, penalty, constraint, Options(tol=1e-10)).codes[0]
         scale = 1.0 + np.abs(alone.cross).max() * np.abs(expected).sum()
         assert value(alone, penalty, code) <= value(alone, penalty, expected) + 1e-9 * scale
         if unique:
@@ -89,15 +89,9 @@ def assert_optimal(problem, formulation, scores, codes, unique=False):
 
 
 def solve(problem, formulation, scores, **options):
-    constraint = formulation.constraint
-    return low_rank.solve(
-        problem,
-        formulation.penalty(problem),
-        scores,
-        nonnegative=constraint.nonnegative,
-        sum_to_one=constraint.sum_to_one,
-        **{"tol": 1e-9, **options},
-    )
+    given = Options(**{"tol": 1e-9, "sparse_output": True, **options})
+    penalty = formulation.penalty(problem)
+    return low_rank.solve(problem, penalty, formulation.constraint, given, scores)
 
 
 LASSOS = {
@@ -106,48 +100,43 @@ LASSOS = {
     "elastic net": priors.ElasticNet(0.5),
     "LCC": priors.LocalCoordinate(),
 }
-CONSTRAINTS = pytest.mark.parametrize(
-    "constraint", cases.CONSTRAINTS.values(), ids=cases.CONSTRAINTS.keys()
-)
 
 
-@CONSTRAINTS
+@EACH_CONSTRAINT
 @pytest.mark.parametrize("prior", LASSOS.values(), ids=LASSOS.keys())
 @pytest.mark.parametrize("name", cases.PROBLEMS)
 def test_low_rank_terms_are_solved_like_the_gram_matrix_they_make(name, prior, constraint, rng):
     problem = cases.problem(name)
-    formulation, scores = Formulation(prior, constraint, 0.05), random_scores(rng, problem)
-    codes, converged, n_iter = solve(problem, formulation, scores)
-    assert converged.all()
-    assert n_iter.shape == (problem.n_samples,)
-    assert_optimal(problem, formulation, scores, codes, unique=name == "regular")
+    formulation, scores = Penalised(prior, constraint, 0.05), random_scores(rng, problem)
+    result = solve(problem, formulation, scores)
+    assert result.converged.all()
+    assert result.n_iter.shape == (problem.n_samples,)
+    assert_optimal(problem, formulation, scores, result.codes, unique=name == "regular")
 
 
-@CONSTRAINTS
+@EACH_CONSTRAINT
 @pytest.mark.parametrize("name", ["gaussian", "duplicates"])
 def test_starts_change_the_time_not_the_answer(name, constraint, rng):
     problem = cases.problem(name)
-    formulation, scores = Formulation(priors.L1(), constraint, 0.05), random_scores(rng, problem)
-    cold, _, steps = solve(problem, formulation, scores)
-    few = solve(problem, formulation, scores, start=cold)[2]
-    assert few.sum() < steps.sum()
-    other = solve(problem, formulation, random_scores(rng, problem))[0]
-    for start in (cold, other, other.toarray()):
-        codes, converged, _ = solve(problem, formulation, scores, start=start)
-        assert converged.all()
-        assert_optimal(problem, formulation, scores, codes)
+    formulation, scores = Penalised(priors.L1(), constraint, 0.05), random_scores(rng, problem)
+    cold = solve(problem, formulation, scores)
+    again = solve(problem, formulation, scores, start=cold.codes)
+    assert again.n_iter.sum() < cold.n_iter.sum()
+    other = solve(problem, formulation, random_scores(rng, problem)).codes
+    for start in (cold.codes, other, other.toarray()):
+        result = solve(problem, formulation, scores, start=start)
+        assert result.converged.all()
+        assert_optimal(problem, formulation, scores, result.codes)
 
 
-@CONSTRAINTS
+@EACH_CONSTRAINT
 def test_without_weight_scores_do_not_matter(constraint, rng):
     problem = cases.problem("regular")
-    formulation = Formulation(priors.L1(), constraint, 0.05)
+    formulation = Penalised(priors.L1(), constraint, 0.05)
     scores = random_scores(rng, problem, etas=np.zeros(problem.n_samples))
-    plain = active_set.solve(
-        problem, formulation.penalty(problem), nonnegative=constraint.nonnegative,
-        sum_to_one=constraint.sum_to_one, tol=1e-9,
-    )[0]  # fmt: skip
-    assert_allclose(solve(problem, formulation, scores)[0].toarray(), plain, atol=1e-9)
+    plain = cases.solve(problem, formulation, tol=1e-9).codes
+    assert formulation.solver is active_set.solve
+    assert_allclose(solve(problem, formulation, scores).codes.toarray(), plain, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_atoms", [1, 2, 200])
@@ -158,30 +147,30 @@ def test_few_and_many_atoms_dense_and_empty_codes(n_atoms, alpha, rng):
         problem.self_similarity, problem.cross[:, :n_atoms], problem.gram[:n_atoms, :n_atoms]
     )
     for constraint in cases.CONSTRAINTS.values():
-        formulation = Formulation(priors.L1(), constraint, alpha)
+        formulation = Penalised(priors.L1(), constraint, alpha)
         scores = random_scores(rng, problem)
-        codes, converged, _ = solve(problem, formulation, scores)
-        assert converged.all()
-        assert_optimal(problem, formulation, scores, codes, unique=True)
+        result = solve(problem, formulation, scores)
+        assert result.converged.all()
+        assert_optimal(problem, formulation, scores, result.codes, unique=True)
         if alpha == 1e3 and not constraint.sum_to_one:
-            assert codes.nnz == 0
+            assert result.codes.nnz == 0
 
 
 def test_rows_do_not_depend_on_the_batch_nor_on_threads(rng):
     problem = cases.gaussian_problem(rng, n_samples=700, n_atoms=20)
-    formulation = Formulation(priors.L1(), constraints.Free(), 0.05)
+    formulation = Penalised(priors.L1(), constraints.Free(), 0.05)
     scores = random_scores(rng, problem)
-    codes = solve(problem, formulation, scores, n_jobs=1)[0]
-    two = solve(problem, formulation, scores, n_jobs=2)[0]
+    codes = solve(problem, formulation, scores, n_jobs=1).codes
+    two = solve(problem, formulation, scores, n_jobs=2).codes
     # Products of blocks of another size may round differently.
     assert_allclose(two.toarray(), codes.toarray(), atol=1e-10)
     for row in (0, 350, 699):
         rows = slice(row, row + 1)
         alone = replace(
-            scores, similarity=scores.similarity[rows], goals=scores.goals[rows],
+            scores, similarity=scores.similarity[rows], targets=scores.targets[rows],
             etas=scores.etas[rows],
         )  # fmt: skip
-        single = solve(problem.take(rows), formulation, alone)[0]
+        single = solve(problem.take(rows), formulation, alone).codes
         assert_allclose(single.toarray(), codes[rows].toarray(), atol=1e-10)
 
 
@@ -189,7 +178,7 @@ def test_scores_of_codes_and_what_atoms_add_to_them(rng):
     problem = cases.problem("gaussian")
     scores = random_scores(rng, problem).prepared()
     codes = sparse_codes(rng, problem.n_samples, problem.n_atoms, cover=False)
-    residual = rng.normal(size=scores.goals.shape)
+    residual = rng.normal(size=scores.targets.shape)
     values, pulled = scores.values(sparse.csr_array(codes)), scores.pulled_back(residual)
     for row in range(problem.n_samples):
         B = responses_of(scores, row)
@@ -213,7 +202,7 @@ def test_low_rank_terms_of_any_shape(
     rng = np.random.default_rng(seed)
     atoms, samples = rng.normal(size=(n_atoms, rank)), rng.normal(size=(2, rank))
     problem = CodingProblem((samples**2).sum(axis=1), samples @ atoms.T, atoms @ atoms.T)
-    formulation = Formulation(priors.L1(), constraint, 10.0**log_alpha)
+    formulation = Penalised(priors.L1(), constraint, 10.0**log_alpha)
     scores = random_scores(rng, problem, n_centres, np.full(2, 10.0**log_eta))
-    codes = solve(problem, formulation, scores, tol=1e-8)[0]
+    codes = solve(problem, formulation, scores, tol=1e-8).codes
     assert_optimal(problem, formulation, scores, codes)

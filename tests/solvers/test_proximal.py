@@ -7,14 +7,15 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from helpers import cases
+from helpers.cases import solve
 from kernelcoding.constraints import Free, NonNegative, Simplex, SumToOne
-from kernelcoding.formulation import Formulation
+from kernelcoding.formulations import Penalised
+from kernelcoding.penalty import constrained_prox
 from kernelcoding.priors import L1, ElasticNet, GroupL1
 from kernelcoding.problem import CodingProblem
-from kernelcoding.solvers.choose import Options, solve
 from reference import convex
 
-TIGHT = Options(tol=1e-9, max_iter=200_000)
+TIGHT = {"tol": 1e-9, "max_iter": 200_000}
 
 
 class Absolute:
@@ -101,8 +102,8 @@ def reference(problem, row, prior, constraint, alpha, extra=lambda code: []):
 @pytest.mark.parametrize("problem_name", cases.PROBLEMS)
 def test_own_priors_are_solved(problem_name, prior, constraint):
     problem, alpha = cases.problem(problem_name), 0.05
-    formulation = Formulation(prior, constraint, alpha)
-    result = solve(problem, formulation, TIGHT)
+    formulation = Penalised(prior, constraint, alpha)
+    result = solve(problem, formulation, **TIGHT)
     assert result.converged.all()
     if constraint.sum_to_one:
         assert_allclose(result.codes.sum(axis=1), 1.0, atol=1e-9)
@@ -112,7 +113,7 @@ def test_own_priors_are_solved(problem_name, prior, constraint):
         assert_allclose(value, expected, rtol=1e-7, atol=1e-8)
     # The fixed-point residual is what the solver promised.
     largest = max(np.abs(problem.cross).max(), np.diag(problem.gram).max())
-    assert np.all(result.gap <= 1.01e-9 * largest)
+    assert np.all(formulation.gap(problem, result.codes) <= 1.01e-9 * largest)
 
 
 @pytest.mark.parametrize("constraint", [Free(), SumToOne()], ids=named)
@@ -120,8 +121,8 @@ def test_own_copies_of_built_in_priors_agree(constraint):
     problem = cases.problem("regular")
     pairs = [(Absolute(), L1()), (Length(), GroupL1(np.zeros(14), weights=[1.0]))]
     for own, built_in in pairs:
-        mine = solve(problem, Formulation(own, constraint, 0.1), TIGHT).codes
-        theirs = solve(problem, Formulation(built_in, constraint, 0.1), Options(tol=1e-10)).codes
+        mine = solve(problem, Penalised(own, constraint, 0.1), **TIGHT).codes
+        theirs = solve(problem, Penalised(built_in, constraint, 0.1), tol=1e-10).codes
         assert_allclose(mine, theirs, atol=1e-6)
 
 
@@ -129,7 +130,7 @@ def test_own_copies_of_built_in_priors_agree(constraint):
 def test_a_prior_may_be_a_set(constraint):
     problem = cases.problem("regular")
     prior = Box()
-    result = solve(problem, Formulation(prior, constraint, 1.0), TIGHT)
+    result = solve(problem, Penalised(prior, constraint, 1.0), **TIGHT)
     assert np.abs(result.codes).max() <= 0.3
     for row, code in enumerate(result.codes):
         expected = reference(
@@ -143,7 +144,8 @@ def test_a_prior_may_be_a_set(constraint):
 def test_prox_with_a_sum_is_the_prox_of_the_sum(prior, scale, rng):
     # Not "prox, then project": that is another point.
     points = 2.0 * rng.normal(size=(4, 14)) + rng.normal(size=(4, 1))
-    found = Formulation(prior, SumToOne(), 0.5).prox(points, scale)
+    penalty = Penalised(prior, SumToOne(), 0.5).penalty(cases.problem("regular"))
+    found = constrained_prox(penalty, points, scale, sum_to_one=True)
     assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
     step = 0.5 * scale
 
@@ -165,14 +167,14 @@ def test_prox_with_a_sum_is_the_prox_of_the_sum(prior, scale, rng):
 def test_signs_are_refused(prior, constraint):
     message = rf"prior={named(prior)} with constraint={named(constraint)}.*Free\(\), SumToOne\(\)"
     with pytest.raises(ValueError, match=message):
-        solve(cases.problem("regular"), Formulation(prior, constraint))
+        solve(cases.problem("regular"), Penalised(prior, constraint))
 
 
 @pytest.mark.parametrize("constraint", [Free(), SumToOne()], ids=named)
 @pytest.mark.parametrize("prior", OWN, ids=named)
 def test_rows_stop_on_their_own(prior, constraint, rng):
     problem = cases.gaussian_problem(rng, gamma=1.0, n_features=4, n_samples=6)
-    formulation = Formulation(prior, constraint, 0.05)
+    formulation = Penalised(prior, constraint, 0.05)
     together = solve(problem, formulation)
     assert len(set(together.n_iter)) > 1
     for row in range(6):
@@ -183,7 +185,7 @@ def test_rows_stop_on_their_own(prior, constraint, rng):
 
 def test_giving_up_is_reported():
     problem = cases.problem("gaussian")
-    result = solve(problem, Formulation(Absolute(), Free(), 1e-4), Options(max_iter=3))
+    result = solve(problem, Penalised(Absolute(), Free(), 1e-4), max_iter=3)
     assert not result.converged.any()
     assert np.all(result.n_iter == 3)
     assert "iteration limit" in result.status.value
@@ -191,9 +193,9 @@ def test_giving_up_is_reported():
 
 def test_precision_and_form_of_the_output():
     problem = cases.problem("regular")
-    formulation = Formulation(Absolute(), SumToOne(), 0.1)
+    formulation = Penalised(Absolute(), SumToOne(), 0.1)
     dense = solve(problem, formulation).codes
-    compact = solve(problem, formulation, Options(sparse_output=True)).codes
+    compact = solve(problem, formulation, sparse_output=True).codes
     assert isinstance(compact, sparse.csr_array)
     assert_allclose(compact.toarray(), dense)
     single = solve(problem.astype(np.float32), formulation)
@@ -207,17 +209,17 @@ def test_a_sample_unlike_every_atom_is_coded_all_the_same(constraint):
     # No correlation at all: the tolerance must not be a fraction of nothing.
     gram = cases.problem("regular").gram
     problem = CodingProblem(np.ones(1), np.zeros((1, 14)), gram)
-    result = solve(problem, Formulation(Huber(), constraint, 0.1), Options(tol=1e-8, max_iter=999))
+    result = solve(problem, Penalised(Huber(), constraint, 0.1), tol=1e-8, max_iter=999)
     assert result.converged.all()
     expected = reference(problem, 0, Huber(), constraint, 0.1)
-    value = Formulation(Huber(), constraint, 0.1).objective(problem, result.codes)
+    value = Penalised(Huber(), constraint, 0.1).objective(problem, result.codes)
     assert_allclose(value, expected, rtol=1e-7)
 
 
 def test_nothing_is_changed_in_place():
     problem = cases.problem("regular")
     before = [array.copy() for array in (problem.self_similarity, problem.cross, problem.gram)]
-    solve(problem, Formulation(Length(), SumToOne(), 0.1))
+    solve(problem, Penalised(Length(), SumToOne(), 0.1))
     for array, kept in zip(
         (problem.self_similarity, problem.cross, problem.gram), before, strict=True
     ):

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..coders.base import check_count
+from ..validation import check_count
 from .sets import DescriptorSets, check_sets
 
 # Blocks of descriptors whose intermediate arrays take about this many numbers (32 MB).

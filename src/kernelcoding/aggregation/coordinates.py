@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..coders.base import check_count, with_kernel_object
+from ..coders.base import with_kernel_object
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
+from ..dictionary.building import choose_landmarks, given_landmarks
+from ..dictionary.choosing import named_choice
 from ..kernels import Kernel, as_kernel
-from ..learning.frames import orthonormal_basis
-from ..learning.landmarks import CHOICES, choose_landmarks, given_landmarks
+from ..validation import check_count
 from .base import SetTransformer, block_rows
 from .residuals import residual_sums
 from .sets import Block, DescriptorSets
@@ -29,7 +30,7 @@ class LandmarkCoordinates:
 
     def __init__(self, landmarks: PointDictionary):
         self.landmarks = landmarks
-        self.basis = orthonormal_basis(landmarks)
+        self.basis = landmarks.facts.orthonormal_basis()
 
     def __call__(self, X: NDArray) -> NDArray:
         """Coordinates of samples, (n, dimension)."""
@@ -72,11 +73,8 @@ class KernelSetTransformer(SetTransformer):
             )
         if self.n_landmarks is not None:
             check_count("n_landmarks", self.n_landmarks)
-        if isinstance(self.landmarks, str) and self.landmarks not in CHOICES:
-            raise ValueError(
-                f"landmarks must be one of {sorted(CHOICES)} or an array of points, "
-                f"got {self.landmarks!r}."
-            )
+        if isinstance(self.landmarks, str):
+            named_choice(self.landmarks, "landmarks")
 
     def _coordinates(
         self, sample: NDArray, random_state: np.random.RandomState
@@ -89,7 +87,11 @@ class KernelSetTransformer(SetTransformer):
             landmarks = PointDictionary(self.kernel_, sample, np.arange(len(sample)))
         else:
             landmarks = choose_landmarks(
-                self.kernel_, sample, self.n_landmarks, self.landmarks, random_state
+                self.kernel_,
+                sample,
+                self.n_landmarks,
+                named_choice(self.landmarks, "landmarks"),
+                random_state,
             )
         return LandmarkCoordinates(landmarks)
 

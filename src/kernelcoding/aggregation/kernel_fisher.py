@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..coders.base import check_count
+from ..validation import check_count
 from .base import require_enough
 from .coordinates import KernelSetTransformer
 from .fisher_models import MODELS, Model, chosen_gradients

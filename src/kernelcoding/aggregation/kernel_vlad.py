@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..coders.base import check_count
+from ..validation import check_count
 from .base import require_enough
 from .coordinates import KernelSetTransformer
 from .normalization import check_normalization, normalized, unit_parts, without_rounding

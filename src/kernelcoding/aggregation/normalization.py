@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
-from ..coders.base import check_positive
+from ..validation import check_positive
 
 NORMS = ("l1", "l2", "max", None)
 

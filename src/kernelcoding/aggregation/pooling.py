@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
-from ..coders.base import BaseKernelCoder
-from ..learning import KernelDictionaryLearning
-from ..problem import Codes
+from ..coders import BaseKernelCoder
+from ..codes import Codes
+from ..dictionary_learning import KernelDictionaryLearning
 from .base import SetTransformer, applied, block_rows
 from .normalization import check_normalization, normalized
 from .segments import POOLS, Pooled
@@ -22,7 +20,7 @@ from .sets import Block, DescriptorSets
 class CodePooling(SetTransformer):
     """Code every descriptor, pool the codes of each cell, join the cells, normalise."""
 
-    coder: Any
+    coder: BaseEstimator | None
     how: str
     norm: str | None
 
@@ -70,10 +68,12 @@ class CodePooling(SetTransformer):
         raise NotImplementedError
 
 
-def _make_compact(coder: Any) -> None:
-    """Let a coder of ours give codes of few numbers a row as such: pooling is then cheap."""
-    inner = coder.coder_ if isinstance(coder, KernelDictionaryLearning) else coder
-    if isinstance(inner, BaseKernelCoder) and inner.training_options().sparse_output:
+def _make_compact(transformer: BaseEstimator | None) -> None:
+    """Let a coder of ours give codes of few numbers per row as such: pooling is then cheap."""
+    inner = transformer
+    if isinstance(inner, KernelDictionaryLearning):
+        inner = inner.coder_
+    if isinstance(inner, BaseKernelCoder) and inner.formulation().is_sparse:
         inner.set_params(sparse_output=True)
 
 

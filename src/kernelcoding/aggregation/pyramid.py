@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coders.base import check_count
+from ..validation import check_count
 from .pooling import CodePooling
 
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..coders.base import check_count
+from ..validation import check_count
 from .base import applied
 from .sets import DescriptorSet
 

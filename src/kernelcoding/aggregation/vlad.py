@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
-from ..coders.base import check_count
+from ..validation import check_count
 from .base import SetTransformer, applied, block_rows, require_enough
 from .normalization import check_normalization, normalized, unit_parts, without_rounding
 from .residuals import nearest_shares, residual_sums

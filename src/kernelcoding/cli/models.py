@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from .. import persistence
-from ..classification import ResidualClassifier
+from ..classification import ResidualClassifier, SupervisedKernelCoding
 from ..coders import (
     BaseKernelCoder,
     KernelBagOfWords,
@@ -20,8 +20,8 @@ from ..coders import (
     KernelMatchingPursuit,
     KernelSparseCoder,
 )
+from ..dictionary_learning import KernelDictionaryLearning
 from ..kernels import Kernel, as_kernel
-from ..learning import KernelDictionaryLearning, SupervisedKernelCoding
 from . import tables
 from .errors import friendly
 

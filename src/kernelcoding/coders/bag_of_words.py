@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..certificates import soft_assignment_gap, soft_assignment_optimum
 from ..constraints import OneAtom
-from ..formulation import Formulation
+from ..formulations import Formulation, Penalised, SoftAssignment
+from ..kernel_learning import KernelLearning
 from ..priors import NoPrior
-from ..problem import CodingProblem
-from ..solvers import assignment
-from ..solvers.layout import scatter
-from ..solvers.result import CodingResult
-from .base import BaseKernelCoder, check_count, check_positive
+from ..validation import check_count, check_positive
+from .base import AtomsLike, BaseKernelCoder, KernelLike
 
 
 class KernelBagOfWords(BaseKernelCoder):
@@ -58,17 +55,17 @@ class KernelBagOfWords(BaseKernelCoder):
 
     def __init__(
         self,
-        kernel="rbf",
-        atoms=None,
-        assignment="soft",
-        sigma=10.0,
-        n_neighbors=None,
-        init="k-means++",
-        learn_kernel=False,
-        sparse_output=False,
-        n_jobs=None,
-        random_state=None,
-    ):
+        kernel: KernelLike = "rbf",
+        atoms: AtomsLike = None,
+        assignment: str = "soft",
+        sigma: float = 10.0,
+        n_neighbors: int | None = None,
+        init: str = "k-means++",
+        learn_kernel: bool | KernelLearning = False,
+        sparse_output: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.kernel = kernel
         self.atoms = atoms
         self.assignment = assignment
@@ -80,51 +77,15 @@ class KernelBagOfWords(BaseKernelCoder):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.assignment not in ("soft", "hard"):
             raise ValueError(f'assignment must be "soft" or "hard", got {self.assignment!r}.')
         check_positive("sigma", self.sigma)
         if self.n_neighbors is not None:
             check_count("n_neighbors", self.n_neighbors)
 
-    def _prepare_formulation(self, X, y):
-        if self.n_neighbors is not None:
-            self._check_neighbors()
-
-    def formulation(self):
-        """Prior, constraint and weight."""
-        return Formulation(NoPrior(), OneAtom())
-
-    def _codes_are_sparse(self):
-        return self.assignment == "hard" or self.n_neighbors is not None
-
-    def encode(self, dictionary, X, options):
-        """Code checked samples with any dictionary."""
-        codes = self._assign(dictionary, X, options.sparse_output, options.out)
-        gap = self._gap(dictionary, X, codes) if options.certify else None
-        ones = np.ones(len(X), dtype=int)
-        return CodingResult(codes, gap, ones == 1, ones)
-
-    def _assign(self, dictionary, X, sparse_output, out=None):
+    def formulation(self) -> Formulation:
+        """What a code is: the nearest atom, or weights that fall with distance."""
         if self.assignment == "hard":
-            near = dictionary.nearest(X, 1)
-            return assignment.nearest_atom(near, dictionary.n_atoms, sparse_output)
-        if self.n_neighbors is None:
-            problem = CodingProblem.of(dictionary, X)
-            return assignment.soft_assignment(problem, self.sigma, sparse_output, out)
-        near = dictionary.nearest(X, self.n_neighbors)
-        return assignment.local_assignment(near, dictionary.gram, self.sigma, sparse_output)
-
-    def _gap(self, dictionary, X, codes):
-        if self.assignment == "hard":
-            return super()._gap(dictionary, X, codes)
-        gram = dictionary.gram
-        if self.n_neighbors is None:
-            cross = dictionary.cross(X)
-            optimal = soft_assignment_optimum(cross, np.diag(gram), self.sigma)
-        else:
-            near = dictionary.nearest(X, self.n_neighbors)
-            norms = np.diag(gram)[near.indices]
-            weights = soft_assignment_optimum(near.cross, norms, self.sigma)
-            optimal = scatter(weights, near.indices, len(gram), sparse_output=False)
-        return soft_assignment_gap(optimal, codes, self.sigma)
+            return Penalised(NoPrior(), OneAtom())
+        return SoftAssignment(self.sigma, self.n_neighbors)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from ..constraints import Simplex
-from ..formulation import Formulation
-from ..priors import L1
-from .base import BaseKernelCoder, check_count, check_positive
+import numpy as np
+
+from ..constraints import Constraint, Simplex
+from ..formulations import Penalised
+from ..kernel_learning import KernelLearning
+from ..penalty import CustomPrior
+from ..priors import L1, Prior
+from ..validation import check_count, check_positive
+from .base import AtomsLike, BaseKernelCoder, KernelLike
 
 
 class KernelCoder(BaseKernelCoder):
@@ -28,11 +33,12 @@ class KernelCoder(BaseKernelCoder):
         None is ``Simplex()``.
     alpha : float, default=0.01
         Weight of the prior.
-    init : {"k-means++", "random", "kernel-k-means"}, default="k-means++"
-        How an integer number of atoms is chosen.
+    init : {"k-means++", "random", "leverage", "kernel-k-means"}, default="k-means++"
+        How an integer number of atoms is chosen: spread in H, at random, samples that others do
+        not explain, or means of clusters.
     learn_kernel : bool or KernelLearning, default=False
         Learn the kernel's parameters, starting from the given ones; see
-        :class:`kernelcoding.learning.KernelLearning`.
+        :class:`kernelcoding.KernelLearning`.
     sparse_output : bool, default=False
         Return codes as a CSR array.
     tol : float, default=1e-6
@@ -41,8 +47,8 @@ class KernelCoder(BaseKernelCoder):
         Iteration limit for each sample.
     n_jobs : int, default=None
         Number of threads; None is one, -1 is all.
-    random_state : int, RandomState or None, default=None
-        For ``init``.
+    random_state : int, RandomState or None, default=0
+        For ``init`` (and the folds of ``learn_kernel``); None draws anew in every fit.
 
     Attributes
     ----------
@@ -50,8 +56,6 @@ class KernelCoder(BaseKernelCoder):
         With its parameters resolved on the training data.
     dictionary_ : Dictionary
         ``gram`` of shape (N, N) and ``cross(X)`` of shape (n, N).
-    n_iter_ : int
-        Passes that ``fit`` made over the samples; ``max_iter`` limits the coding of a sample.
 
     Notes
     -----
@@ -71,19 +75,19 @@ class KernelCoder(BaseKernelCoder):
 
     def __init__(
         self,
-        kernel="rbf",
-        atoms=None,
-        prior=None,
-        constraint=None,
-        alpha=0.01,
-        init="k-means++",
-        learn_kernel=False,
-        sparse_output=False,
-        tol=1e-6,
-        max_iter=10_000,
-        n_jobs=None,
-        random_state=None,
-    ):
+        kernel: KernelLike = "rbf",
+        atoms: AtomsLike = None,
+        prior: Prior | CustomPrior | None = None,
+        constraint: Constraint | None = None,
+        alpha: float = 0.01,
+        init: str = "k-means++",
+        learn_kernel: bool | KernelLearning = False,
+        sparse_output: bool = False,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.kernel = kernel
         self.atoms = atoms
         self.prior = prior
@@ -97,13 +101,13 @@ class KernelCoder(BaseKernelCoder):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_positive("alpha", self.alpha)
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
 
-    def formulation(self):
+    def formulation(self) -> Penalised:
         """Prior, constraint and weight."""
         prior = L1() if self.prior is None else self.prior
         constraint = Simplex() if self.constraint is None else self.constraint
-        return Formulation(prior, constraint, self.alpha)
+        return Penalised(prior, constraint, self.alpha)

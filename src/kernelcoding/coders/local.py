@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
-from ..certificates import local_gap
 from ..constraints import SumToOne
-from ..formulation import Formulation
+from ..formulations import Formulation, NeighbourFit, Penalised
+from ..kernel_learning import KernelLearning
 from ..priors import LocalCoordinate, Locality
-from ..problem import row_sums
-from ..solvers import local
-from ..solvers.result import CodingResult
-from .base import BaseKernelCoder, check_count, check_positive
+from ..validation import check_count, check_positive
+from .base import AtomsLike, BaseKernelCoder, KernelLike
 
 
 class KernelLLC(BaseKernelCoder):
@@ -53,7 +50,7 @@ class KernelLLC(BaseKernelCoder):
     -----
     Section "Locality-Constrained Kernel Coding" of the paper, with its sign and normalisation
     corrected. A sample that equals all its neighbours is coded by the nearest one. Exact LLC
-    factorises one N x N matrix a sample.
+    factorises one N x N matrix per sample.
 
     Examples
     --------
@@ -67,18 +64,18 @@ class KernelLLC(BaseKernelCoder):
 
     def __init__(
         self,
-        kernel="rbf",
-        atoms=None,
-        n_neighbors=5,
-        sigma=1.0,
-        alpha=0.01,
-        regularization=1e-4,
-        init="k-means++",
-        learn_kernel=False,
-        sparse_output=False,
-        n_jobs=None,
-        random_state=None,
-    ):
+        kernel: KernelLike = "rbf",
+        atoms: AtomsLike = None,
+        n_neighbors: int | None = 5,
+        sigma: float = 1.0,
+        alpha: float = 0.01,
+        regularization: float = 1e-4,
+        init: str = "k-means++",
+        learn_kernel: bool | KernelLearning = False,
+        sparse_output: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.kernel = kernel
         self.atoms = atoms
         self.n_neighbors = n_neighbors
@@ -91,7 +88,7 @@ class KernelLLC(BaseKernelCoder):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.n_neighbors is None:
             check_positive("alpha", self.alpha)
             check_positive("sigma", self.sigma)
@@ -100,61 +97,11 @@ class KernelLLC(BaseKernelCoder):
         if self.regularization != 0:
             check_positive("regularization", self.regularization)
 
-    def _prepare_formulation(self, X, y):
-        if self.n_neighbors is not None:
-            self._check_neighbors()
-
-    def formulation(self):
-        """Prior, constraint and weight."""
-        return Formulation(Locality(self.sigma), SumToOne(), self.alpha)
-
-    def _codes_are_sparse(self):
-        return self.n_neighbors is not None
-
-    def encode(self, dictionary, X, options):
-        """Code checked samples with any dictionary."""
+    def formulation(self) -> Formulation:
+        """A fit to the neighbours, or the locality prior over all atoms."""
         if self.n_neighbors is None:
-            return super().encode(dictionary, X, options)
-        near = dictionary.nearest(X, self.n_neighbors)
-        codes = local.solve(
-            near.self_similarity,
-            near.indices,
-            near.cross,
-            dictionary.gram,
-            self.regularization,
-            n_jobs=options.n_jobs,
-            sparse_output=options.sparse_output,
-            trace=near.trace,
-        )
-        ones = np.ones(len(X), dtype=int)
-        gap = self._gap(dictionary, X, codes) if options.certify else None
-        return CodingResult(codes, gap, ones == 1, ones)
-
-    def prior_value(self, problem, codes):
-        """Exact LLC's price of distance, or half of approximate LLC's ridge."""
-        if self.n_neighbors is None:
-            return super().prior_value(problem, codes)
-        rows, columns = codes.nonzero()
-        distances = problem.self_similarity[rows] - 2.0 * problem.cross[rows, columns]
-        distances += np.diag(problem.gram)[columns]
-        trace = np.bincount(rows, np.maximum(distances, 0.0), minlength=problem.n_samples)
-        return 0.5 * self.regularization * trace * row_sums(codes, codes)
-
-    def distance_weights(self, problem, codes):
-        """Twice the derivatives of :meth:`prior_value` in squared distances."""
-        if self.n_neighbors is None:
-            return super().distance_weights(problem, codes)
-        used = sparse.csr_array(codes, copy=True)
-        squares = self.regularization * row_sums(used, used)
-        used.data = np.repeat(squares, np.diff(used.indptr))
-        return used
-
-    def _gap(self, dictionary, X, codes):
-        if self.n_neighbors is None:
-            return super()._gap(dictionary, X, codes)
-        near = dictionary.nearest(X, self.n_neighbors)
-        dense = codes.toarray() if sparse.issparse(codes) else codes
-        return local_gap(near, dictionary.gram, self.regularization, dense)
+            return Penalised(Locality(self.sigma), SumToOne(), self.alpha)
+        return NeighbourFit(self.n_neighbors, self.regularization)
 
 
 class KernelLCC(BaseKernelCoder):
@@ -188,17 +135,17 @@ class KernelLCC(BaseKernelCoder):
 
     def __init__(
         self,
-        kernel="rbf",
-        atoms=None,
-        alpha=0.01,
-        init="k-means++",
-        learn_kernel=False,
-        sparse_output=False,
-        tol=1e-6,
-        max_iter=10_000,
-        n_jobs=None,
-        random_state=None,
-    ):
+        kernel: KernelLike = "rbf",
+        atoms: AtomsLike = None,
+        alpha: float = 0.01,
+        init: str = "k-means++",
+        learn_kernel: bool | KernelLearning = False,
+        sparse_output: bool = False,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.kernel = kernel
         self.atoms = atoms
         self.alpha = alpha
@@ -210,11 +157,11 @@ class KernelLCC(BaseKernelCoder):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_positive("alpha", self.alpha)
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
 
-    def formulation(self):
+    def formulation(self) -> Penalised:
         """Prior, constraint and weight."""
-        return Formulation(LocalCoordinate(), SumToOne(), self.alpha)
+        return Penalised(LocalCoordinate(), SumToOne(), self.alpha)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..constraints import AtMost
-from ..formulation import Formulation
+from ..formulations import Penalised
+from ..kernel_learning import KernelLearning
 from ..priors import NoPrior
-from .base import BaseKernelCoder, check_count
+from ..validation import check_count
+from .base import AtomsLike, BaseKernelCoder, KernelLike
 
 
 class KernelMatchingPursuit(BaseKernelCoder):
@@ -45,16 +49,16 @@ class KernelMatchingPursuit(BaseKernelCoder):
 
     def __init__(
         self,
-        kernel="rbf",
-        atoms=None,
-        n_nonzero=5,
-        selection="omp",
-        init="k-means++",
-        learn_kernel=False,
-        sparse_output=False,
-        n_jobs=None,
-        random_state=None,
-    ):
+        kernel: KernelLike = "rbf",
+        atoms: AtomsLike = None,
+        n_nonzero: int = 5,
+        selection: str = "omp",
+        init: str = "k-means++",
+        learn_kernel: bool | KernelLearning = False,
+        sparse_output: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.kernel = kernel
         self.atoms = atoms
         self.n_nonzero = n_nonzero
@@ -65,11 +69,11 @@ class KernelMatchingPursuit(BaseKernelCoder):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_count("n_nonzero", self.n_nonzero)
         if self.selection not in ("omp", "ols"):
             raise ValueError(f'selection must be "omp" or "ols", got {self.selection!r}.')
 
-    def formulation(self):
+    def formulation(self) -> Penalised:
         """Prior, constraint and weight."""
-        return Formulation(NoPrior(), AtMost(self.n_nonzero, self.selection))
+        return Penalised(NoPrior(), AtMost(self.n_nonzero, self.selection))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
 from ..constraints import Free, NonNegative
-from ..formulation import Formulation
+from ..formulations import Penalised
+from ..kernel_learning import KernelLearning
 from ..priors import L1, GroupL1
-from .base import BaseKernelCoder, check_count, check_positive
+from ..validation import check_count, check_positive
+from .base import AtomsLike, BaseKernelCoder, KernelLike, atom_indices
 
 
 class KernelSparseCoder(BaseKernelCoder):
@@ -56,19 +60,19 @@ class KernelSparseCoder(BaseKernelCoder):
 
     def __init__(
         self,
-        kernel="rbf",
-        atoms=None,
-        alpha=0.01,
-        positive=False,
-        groups=None,
-        init="k-means++",
-        learn_kernel=False,
-        sparse_output=False,
-        tol=1e-6,
-        max_iter=10_000,
-        n_jobs=None,
-        random_state=None,
-    ):
+        kernel: KernelLike = "rbf",
+        atoms: AtomsLike = None,
+        alpha: float = 0.01,
+        positive: bool = False,
+        groups: ArrayLike | str | None = None,
+        init: str = "k-means++",
+        learn_kernel: bool | KernelLearning = False,
+        sparse_output: bool = False,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.kernel = kernel
         self.atoms = atoms
         self.alpha = alpha
@@ -82,25 +86,24 @@ class KernelSparseCoder(BaseKernelCoder):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_positive("alpha", self.alpha)
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
 
-    def _prepare_formulation(self, X, y):
+    def _take_labels(self, X: NDArray, y: ArrayLike | None) -> None:
         self.groups_ = self.groups
         if isinstance(self.groups, str):
             self.groups_ = self._groups_from_labels(X, y)
-        super()._prepare_formulation(X, y)
 
-    def _groups_from_labels(self, X, y):
+    def _groups_from_labels(self, X: NDArray, y: ArrayLike | None) -> NDArray:
         if self.groups != "y":
             raise ValueError(f'groups must be an array of labels or "y", got {self.groups!r}.')
         if y is None:
             raise ValueError(
                 'groups="y" requires y to be passed, but the target y is None. Call fit(X, y).'
             )
-        index = self.atom_indices()
+        index = atom_indices(self)
         if index is None:
             raise ValueError(
                 'groups="y" needs atoms that are training samples: use atoms=None, or an integer '
@@ -109,10 +112,16 @@ class KernelSparseCoder(BaseKernelCoder):
         check_consistent_length(X, y)
         return column_or_1d(y)[index]
 
-    def formulation(self):
-        """Prior, constraint and weight."""
-        prior = L1() if self.groups is None else GroupL1(self.groups_)
-        return Formulation(prior, NonNegative() if self.positive else Free(), self.alpha)
+    def formulation(self) -> Penalised:
+        """Prior, constraint and weight; groups taken from labels are known after ``fit``."""
+        groups = getattr(self, "groups_", self.groups)
+        if isinstance(groups, str):
+            raise ValueError(
+                'groups="y" takes the labels of atoms that are training samples, which learned '
+                "atoms are not. Give an array with a label for each atom."
+            )
+        prior = L1() if groups is None else GroupL1(groups)
+        return Penalised(prior, NonNegative() if self.positive else Free(), self.alpha)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..learning.points import preimages_of
+from ..dictionary_learning.preimages import preimages_of
 from .canvas import Display, as_pictures
 
 STEPS = 100  # of the search for pre-images

@@ -127,7 +127,7 @@ def _example(work: Work, row: int, code: NDArray, residuals: NDArray) -> dict[st
     assert work.answers.predictions is not None
     strongest = np.argsort(-np.abs(code), kind="stable")[:N_STRONGEST]
     used = strongest[code[strongest] != 0]
-    atoms = split.train[model.coder_.atom_indices()]
+    atoms = split.train[model.coder_.dictionary_.index]
     return {
         "query": {
             "label": names[work.dataset.target[split.test[row]]],

@@ -10,10 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.svm import SVC, LinearSVC
 
-from ..classification import ResidualClassifier
+from ..classification import ResidualClassifier, SupervisedKernelCoding
 from ..coders import BaseKernelCoder, KernelBagOfWords, KernelLLC, KernelSparseCoder
+from ..dictionary_learning import KernelDictionaryLearning
 from ..kernels import Gaussian, Kernel, Linear
-from ..learning import KernelDictionaryLearning, SupervisedKernelCoding
 from .definition import Method, Settings
 from .models import NearestCode
 

@@ -12,8 +12,8 @@ from sklearn.svm import SVC
 
 from ..classification import ResidualClassifier
 from ..coders import BaseKernelCoder
+from ..kernel_learning import KernelLearning
 from ..kernels import Kernel, MultipleKernel, Precomputed
-from ..learning import KernelLearning
 from . import methods as m
 from .definition import Method, Settings
 

@@ -14,11 +14,10 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
 
-from ..classification import ResidualClassifier
+from ..classification import DiscriminativeKSVD, LabelConsistentKSVD, ResidualClassifier
 from ..coders import KernelSparseCoder
 from ..datasets import fetch_yaleb
 from ..kernels import Gaussian, Linear
-from ..learning import DiscriminativeKSVD, LabelConsistentKSVD
 from . import methods as m
 from . import peers
 from .definition import (

@@ -8,24 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..codes import Codes
+from ..constraints import Constraint
+from ..parallel import map_rows
 from ..penalty import Penalty
-from ..problem import Codes, CodingProblem
+from ..problem import CodingProblem
 from .layout import plain
-from .parallel import map_rows
+from .result import CodingResult, Options
 
 
 def solve(
-    problem: CodingProblem,
-    penalty: Penalty,
-    *,
-    nonnegative: bool,
-    sum_to_one: bool,
-    tol: float = 1e-6,
-    max_iter: int = 10_000,
-    n_jobs: int | None = None,
-    start: Codes | None = None,
-    sparse_output: bool = False,
-) -> tuple[Codes, NDArray, NDArray]:
+    problem: CodingProblem, penalty: Penalty, constraint: Constraint, options: Options
+) -> CodingResult:
     r"""Minimise a quadratic plus weighted l1 and ridge terms, each row to the same accuracy.
 
     .. math:: \min_y \tfrac12 y^\top (K + \mathrm{diag}(q)) y - k^\top y + \sum_j l_j |y_j|
@@ -35,25 +29,16 @@ def solve(
     problem : CodingProblem
     penalty : Penalty
         Its groups are not looked at.
-    nonnegative, sum_to_one : bool
-        Constraints on the codes.
-    tol : float
+    constraint : Constraint
+        Convex.
+    options : Options
         A row has converged when no optimality condition is violated by more than ``tol`` times
         the atom's ``l1`` (``tol`` times the largest entry of ``cross`` where that is zero).
-    max_iter : int
-        Most steps, one linear solve each, spent on a row.
-    n_jobs : int or None
-        Threads, as in joblib.
-    start : array or CSR array of shape (n, N), optional
-        Codes to start from. They change the time, not the answer.
-    sparse_output : bool
-        Return a CSR array.
+        ``max_iter`` limits the steps spent on a row, one linear solve each.
 
     Returns
     -------
-    codes : array or CSR array of shape (n, N)
-    converged : bool array of shape (n,)
-    n_iter : int array of shape (n,)
+    CodingResult
 
     Notes
     -----
@@ -62,24 +47,24 @@ def solve(
     """
     from .._compiled.active_set import solve_rows
 
-    arrays = Arrays.of(problem, penalty, start)
+    arrays = Arrays.of(problem, penalty, options.start)
 
     def run(rows: slice):
         return solve_rows(
             *arrays.of_problem(rows),
             *arrays.of_start(rows),
-            nonnegative,
-            sum_to_one,
-            tol,
+            constraint.nonnegative,
+            constraint.sum_to_one,
+            options.tol,
             arrays.precision,
-            max_iter,
+            options.max_iter,
         )
 
-    parts = map_rows(run, problem.n_samples, n_jobs)
+    parts = map_rows(run, problem.n_samples, options.n_jobs)
     codes = assemble(parts, problem.cross)
     converged = np.concatenate([part[4] for part in parts])
     n_iter = np.concatenate([part[3] for part in parts])
-    return codes if sparse_output else codes.toarray(), converged, n_iter
+    return CodingResult(codes if options.sparse_output else codes.toarray(), converged, n_iter)
 
 
 @dataclass(frozen=True, slots=True)

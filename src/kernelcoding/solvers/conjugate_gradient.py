@@ -2,8 +2,8 @@ r"""Many systems that differ in their diagonal only: exact LLC without a factor 
 
 Exact LLC asks each sample for :math:`(C_i + Q_i)\,w = \mathbf 1`, with
 :math:`C_i = K - k_i\mathbf 1^\top - \mathbf 1 k_i^\top + k(x_i, x_i)\mathbf 1\mathbf 1^\top` and
-a diagonal :math:`Q_i` of its own. A factor would cost :math:`N^3/3` a sample. Conjugate gradients
-on all samples at once cost one matrix product an iteration, and the shared preconditioner
+a diagonal :math:`Q_i` of its own. A factor would cost :math:`N^3/3` per sample. Conjugate gradients
+on all samples at once cost one matrix product per iteration, and the shared preconditioner
 :math:`(K + \bar q_i I)^{-1}`, applied through one eigendecomposition of K, bounds the condition
 number by :math:`\max Q_i / \min Q_i`, whatever that of K: some twenty iterations.
 """

@@ -8,25 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..codes import Codes, dense, stacked
+from ..constraints import Constraint
+from ..parallel import map_rows
 from ..penalty import Groups, Penalty
-from ..problem import Codes, CodingProblem
-from .parallel import map_rows
+from ..problem import CodingProblem
+from .result import CodingResult, Options
 
 CHUNK = 8  # rows handed to a thread at once: one row may cost a second, another a millisecond
 
 
 def solve(
-    problem: CodingProblem,
-    penalty: Penalty,
-    *,
-    nonnegative: bool,
-    sum_to_one: bool,
-    tol: float = 1e-6,
-    max_iter: int = 1000,
-    n_jobs: int | None = None,
-    start: Codes | None = None,
-    sparse_output: bool = False,
-) -> tuple[Codes, NDArray, NDArray]:
+    problem: CodingProblem, penalty: Penalty, constraint: Constraint, options: Options
+) -> CodingResult:
     r"""Codes under group norms, by Newton's method on the atoms present.
 
     .. math:: \min_y \tfrac12 y^\top (K + \mathrm{diag}(q)) y - k^\top y
@@ -40,28 +34,17 @@ def solve(
         n samples, N atoms.
     penalty : Penalty
         Weights; any of them may be zero. Without groups, a weighted elastic net.
-    nonnegative, sum_to_one : bool
-        The constraints.
-    tol : float
-        A row stops when in each group the distance of the correlations from the
-        subdifferential of the penalty is at most ``tol`` times ``w_g + ||l_g||_2``.
-    max_iter : int
-        Newton steps a row.
-    n_jobs : int or None
-        Threads.
-    start : array or CSR array of shape (n, N), optional
-        Codes to start from; made feasible if they are not.
-    sparse_output : bool
-        Return a CSR array.
+    constraint : Constraint
+        Convex.
+    options : Options
+        A row stops when in each group the distance of the correlations from the subdifferential
+        of the penalty is at most ``tol`` times ``w_g + ||l_g||_2``; ``max_iter`` limits the Newton
+        steps per row. Codes to start from are made feasible if they are not.
 
     Returns
     -------
-    codes : array or CSR array of shape (n, N)
-        In the precision of ``problem.cross``; zeros are exact.
-    converged : bool array of shape (n,)
-        Did the row reach the tolerance?
-    n_iter : int array of shape (n,)
-        Newton steps taken.
+    CodingResult
+        Codes in the precision of ``problem.cross``; zeros are exact.
     """
     from .._compiled.group import solve_rows
 
@@ -70,18 +53,19 @@ def solve(
     def run(rows: slice) -> tuple[Codes, NDArray, NDArray]:
         cross = np.ascontiguousarray(problem.cross[rows][:, layout.order], np.float64)
         part = layout.penalty.take(rows)
-        codes = _feasible_start(layout, part, cross, start, rows, nonnegative, sum_to_one)
+        given = None if options.start is None else dense(options.start[rows])
+        codes = _feasible_start(layout, part, cross, given, constraint)
         arrays = (layout.gram, cross, part.l1, part.ridge, *layout.groups)
-        flags = (bool(nonnegative), bool(sum_to_one), float(tol), int(max_iter))
-        done, steps = solve_rows(*arrays, *flags, codes)
+        flags = (constraint.nonnegative, constraint.sum_to_one)
+        done, steps = solve_rows(*arrays, *flags, float(options.tol), int(options.max_iter), codes)
         unsorted = np.empty(codes.shape, _precision(problem))
         unsorted[:, layout.order] = codes
-        return sparse.csr_array(unsorted) if sparse_output else unsorted, done, steps
+        return sparse.csr_array(unsorted) if options.sparse_output else unsorted, done, steps
 
-    n_jobs = n_jobs if problem.n_samples > CHUNK else 1
-    codes, converged, n_iter = zip(*map_rows(run, problem.n_samples, n_jobs, CHUNK), strict=True)
-    stacked = sparse.vstack(codes, format="csr") if sparse_output else np.concatenate(codes)
-    return stacked, np.concatenate(converged), np.concatenate(n_iter)
+    n_jobs = options.n_jobs if problem.n_samples > CHUNK else 1
+    parts = map_rows(run, problem.n_samples, n_jobs, CHUNK)
+    codes, converged, n_iter = zip(*parts, strict=True)
+    return CodingResult(stacked(codes), np.concatenate(converged), np.concatenate(n_iter))
 
 
 class _Layout(NamedTuple):
@@ -117,22 +101,18 @@ def _feasible_start(
     layout: _Layout,
     penalty: Penalty,
     cross: NDArray,
-    start: Codes | None,
-    rows: slice,
-    nonnegative: bool,
-    sum_to_one: bool,
+    given: NDArray | None,
+    constraint: Constraint,
 ) -> NDArray:
     """Zeros, or the best single atom under ``sum_to_one``, or the given codes made feasible."""
     codes = np.zeros(cross.shape)
-    if start is not None:
-        given = start[rows]
-        dense = given if isinstance(given, np.ndarray) else given.toarray()
-        codes[:] = dense[:, layout.order]
-        if nonnegative:
+    if given is not None:
+        codes[:] = given[:, layout.order]
+        if constraint.nonnegative:
             np.maximum(codes, 0.0, out=codes)
         # Traces of rounding would count as atoms present, with huge curvature.
         codes[np.abs(codes) < 1e-12 * np.abs(codes).max(axis=1, keepdims=True, initial=1e-12)] = 0.0
-    if sum_to_one:
+    if constraint.sum_to_one:
         weights, _, group_of = layout.groups
         value = 0.5 * (np.diag(layout.gram) + penalty.ridge) + penalty.l1 + weights[group_of]
         best = np.argmin(value - cross, axis=1)

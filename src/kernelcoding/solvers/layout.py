@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..problem import Codes
+from ..codes import Codes
 
 
 def plain(array: NDArray, dtype: type | np.dtype | None = None) -> NDArray:
@@ -19,7 +19,7 @@ def plain(array: NDArray, dtype: type | np.dtype | None = None) -> NDArray:
 
 
 def scatter(values: NDArray, indices: NDArray, n_atoms: int, sparse_output: bool) -> Codes:
-    """Codes (n, N) from m values a row and the atoms (n, m) they belong to."""
+    """Codes (n, N) from m values per row and the atoms (n, m) they belong to."""
     n_samples, n_values = values.shape
     if not sparse_output:
         codes = np.zeros((n_samples, n_atoms), dtype=values.dtype)

@@ -4,9 +4,9 @@ Stationarity of :math:`\tfrac12 y^\top H y - k^\top y` is :math:`Hy = k`. With
 :math:`\mathbf 1^\top y = 1`, start from equal weights and move along directions of zero sum,
 where H acts as the Gram matrix of the centred atoms.
 
-A ridge shared by all samples costs one eigendecomposition a dictionary. A ridge of its own for
+A ridge shared by all samples costs one eigendecomposition per dictionary. A ridge of its own for
 each sample (locality) goes to conjugate gradients on all samples at once, and to one
-factorisation a sample, :math:`N^3/3`, where those do not converge.
+factorisation per sample, :math:`N^3/3`, where those do not converge.
 """
 
 from __future__ import annotations
@@ -15,21 +15,30 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from ..constraints import Constraint
 from ..gram import GramFacts
+from ..parallel import map_blocks
 from ..penalty import Penalty
 from ..problem import CodingProblem
 from .conjugate_gradient import solve_affine
-from .parallel import map_blocks
+from .result import CodingResult, Options
 
 # Below this many atoms a factorisation is cheaper than iterations.
 FEW_ATOMS = 100
 
 
 def solve(
-    problem: CodingProblem, penalty: Penalty, *, sum_to_one: bool, n_jobs: int | None = None
+    problem: CodingProblem, penalty: Penalty, constraint: Constraint, options: Options
+) -> CodingResult:
+    """Codes of a quadratic penalty, free or summing to one; computed in double precision."""
+    exact = problem.astype(np.float64)
+    codes = _solve(exact, penalty, constraint.sum_to_one, options.n_jobs)
+    return CodingResult.closed_form(codes.astype(problem.cross.dtype, copy=False))
+
+
+def _solve(
+    problem: CodingProblem, penalty: Penalty, sum_to_one: bool, n_jobs: int | None
 ) -> NDArray:
-    """Codes of shape (n, N) in double precision."""
-    problem = problem.astype(np.float64)
     if problem.n_samples == 0:
         return problem.cross
     if penalty.ridge.shape[0] == 1 and np.ptp(penalty.ridge) == 0:
@@ -58,7 +67,7 @@ def _spectral(facts: GramFacts, right: NDArray, ridge: float, sum_to_one: bool) 
 def factorise_each(
     problem: CodingProblem, ridge: NDArray, sum_to_one: bool, n_jobs: int | None = None
 ) -> NDArray:
-    """Codes by one Cholesky factor a sample, for ridges (n, N) of their own."""
+    """Codes by one Cholesky factor per sample, for ridges (n, N) of their own."""
 
     def rows_of(rows: slice) -> NDArray:
         part, own = problem.take(rows), ridge[rows]

@@ -1,25 +1,17 @@
-"""Approximate locality-constrained coding: few nearest atoms, one small linear system a sample."""
+"""Approximate locality-constrained coding: one small linear system per sample."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problem import Codes
+from ..parallel import map_rows
+from ..problem import Neighbours
 from .layout import plain, scatter
-from .parallel import map_rows
+from .result import CodingResult, Options
 
 
-def solve(
-    self_similarity: NDArray,
-    neighbours: NDArray,
-    cross_at_neighbours: NDArray,
-    gram: NDArray,
-    regularization: float,
-    n_jobs: int | None = None,
-    sparse_output: bool = False,
-    trace: NDArray | None = None,
-) -> Codes:
+def solve(near: Neighbours, gram: NDArray, regularization: float, options: Options) -> CodingResult:
     r"""Codes of approximate kernel LLC: affine least squares on given atoms.
 
     .. math:: \min_y \; y^\top (C + \beta\,\mathrm{tr}(C) I) y \quad\text{subject to}\quad
@@ -29,25 +21,17 @@ def solve(
 
     Parameters
     ----------
-    self_similarity : (n,) array
-    neighbours : (n, m) array of int
+    near : Neighbours
         The atoms each sample may use, no atom twice in a row.
-    cross_at_neighbours : (n, m) array
-        Kernel values of the samples and these atoms.
     gram : (N, N) array
         Kernel values of all atoms.
     regularization : float
-        The ridge :math:`\beta`, relative to the trace of C.
-    n_jobs : int, optional
-        Threads over rows.
-    sparse_output : bool
-        Codes as a CSR array instead of a dense one.
-    trace : (n,) array, optional
-        What the ridge is relative to, where not the trace of C.
+        The ridge :math:`\beta`, relative to the trace of C (to ``near.trace`` where given).
+    options : Options
 
     Returns
     -------
-    codes : (n, N) array or CSR array
+    CodingResult
 
     Notes
     -----
@@ -61,18 +45,20 @@ def solve(
     """
     from .._compiled.local import affine_codes
 
-    dtype = np.result_type(cross_at_neighbours, gram, np.float32)
-    self_similarity = plain(self_similarity, dtype)
-    neighbours = plain(neighbours, np.intp)
-    cross = plain(cross_at_neighbours, dtype)
-    gram = plain(gram, dtype)
+    dtype = np.result_type(near.cross, gram, np.float32)
+    self_similarity = plain(near.self_similarity, dtype)
+    neighbours = plain(near.indices, np.intp)
+    cross, gram = plain(near.cross, dtype), plain(gram, dtype)
     eps, ridge = float(np.finfo(dtype).eps), float(regularization)
     weights = np.empty(neighbours.shape, dtype)
-    traces = np.full(len(neighbours), -1.0) if trace is None else plain(trace, np.float64)
+    # A negative trace asks compiled code for the trace of C itself.
+    trace = np.full(len(neighbours), -1.0) if near.trace is None else near.trace
+    traces = plain(trace, np.float64)
 
     def code(rows: slice) -> None:
         samples = self_similarity[rows], neighbours[rows], cross[rows]
         affine_codes(*samples, gram, ridge, traces[rows], eps, weights[rows])
 
-    map_rows(code, neighbours.shape[0], n_jobs, chunk=256)
-    return scatter(weights, neighbours, gram.shape[0], sparse_output)
+    map_rows(code, neighbours.shape[0], options.n_jobs, chunk=256)
+    codes = scatter(weights, neighbours, gram.shape[0], options.sparse_output)
+    return CodingResult.closed_form(codes)

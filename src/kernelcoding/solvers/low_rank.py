@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..codes import Codes, products, times, times_codes
+from ..constraints import Constraint
+from ..parallel import count_threads, map_blocks
 from ..penalty import Penalty
 from ..problem import CodingProblem
 from .active_set import Arrays
 from .layout import plain
-from .parallel import count_threads, map_blocks
+from .result import CodingResult, Options
 
 BLOCK = 1024  # rows side by side, at most
 ROOM = 2**25  # numbers that their matrices of low rank may have at the very worst (256 MB)
@@ -29,21 +31,21 @@ class Scores:
 
     similarity: NDArray  # (n, Z) of samples and centres
     coefficients: NDArray  # (Z, S)
-    centres: Codes  # (Z, N) codes of the centres
-    goals: NDArray  # (n, S)
-    etas: NDArray  # (n,) weight of half the squared distance to the goals
+    centres: Codes  # (Z, N) codes of the centres; by atom (CSC) where prepared
+    targets: NDArray  # (n, S) where scores should be
+    etas: NDArray  # (n,) weight of half the squared distance to the targets
 
     def prepared(self) -> Scores:
         """The same for compiled code: plain arrays in double precision, centres by atom (CSC)."""
-        arrays = (self.similarity, self.coefficients, self.goals, self.etas)
-        similarity, coefficients, goals, etas = (plain(part, np.float64) for part in arrays)
+        arrays = (self.similarity, self.coefficients, self.targets, self.etas)
+        similarity, coefficients, targets, etas = (plain(part, np.float64) for part in arrays)
         centres = sparse.csc_array(self.centres).astype(np.float64)
-        return Scores(similarity, coefficients, centres, goals, etas)
+        return Scores(similarity, coefficients, centres, targets, etas)
 
     def take(self, rows: slice | NDArray) -> Scores:
         """Those of some samples."""
         return replace(
-            self, similarity=self.similarity[rows], goals=self.goals[rows], etas=self.etas[rows]
+            self, similarity=self.similarity[rows], targets=self.targets[rows], etas=self.etas[rows]
         )
 
     def values(self, codes: Codes) -> NDArray:
@@ -59,28 +61,23 @@ class Scores:
 def solve(
     problem: CodingProblem,
     penalty: Penalty,
+    constraint: Constraint,
+    options: Options,
     scores: Scores,
-    *,
-    nonnegative: bool,
-    sum_to_one: bool,
-    tol: float = 1e-6,
-    max_iter: int = 10_000,
-    n_jobs: int | None = None,
-    start: Codes | None = None,
     max_passes: int | None = None,
-) -> tuple[sparse.csr_array, NDArray, NDArray]:
-    r"""Minimise a coding objective plus the squared distance of scores to their goals.
+) -> CodingResult:
+    r"""Minimise a coding objective plus the squared distance of scores to their targets.
 
     .. math:: \min_y \tfrac12 y^\top (K + \mathrm{diag}(q)) y - k^\top y + \sum_j l_j |y_j|
-              + \tfrac{\eta_i}2 \|g_i - f_i(y)\|^2
+              + \tfrac{\eta_i}2 \|t_i - f_i(y)\|^2
 
     The Gram matrix of row i is :math:`K + \eta_i B_i B_i^\top` with as many columns in
     :math:`B_i` as there are classes. Neither is formed: memory is that of the rows of :math:`B_i`
-    that belong to atoms in use, for one block of samples a thread.
+    that belong to atoms in use, for one block of samples per thread.
 
     Parameters
     ----------
-    problem, penalty, nonnegative, sum_to_one, tol, max_iter, n_jobs, start
+    problem, penalty, constraint, options
         As in :func:`kernelcoding.solvers.active_set.solve`.
     scores : Scores
     max_passes : int, default=None
@@ -89,28 +86,33 @@ def solve(
 
     Returns
     -------
-    codes : CSR array of shape (n, N)
-    converged : bool array of shape (n,)
-    n_iter : int array of shape (n,)
+    CodingResult
+        Limited passes are what was asked for: rows that could go on count as converged.
     """
-    from .._compiled.low_rank import Options
+    from .._compiled.low_rank import Options as Settings
 
-    arrays = Arrays.of(problem, penalty, start)
+    arrays = Arrays.of(problem, penalty, options.start)
     exact = scores.prepared()
-    options = Options(nonnegative, sum_to_one, tol, arrays.precision)
+    settings = Settings(
+        constraint.nonnegative, constraint.sum_to_one, options.tol, arrays.precision
+    )
 
     def run(rows: slice):
         block = Block(arrays, exact, rows)
-        block.solve(options, max_iter, PASSES if max_passes is None else max_passes)
+        block.solve(settings, options.max_iter, PASSES if max_passes is None else max_passes)
         return block.rows
 
-    share = -(-problem.n_samples // count_threads(n_jobs))
+    share = -(-problem.n_samples // count_threads(options.n_jobs))
     room = ROOM // (problem.n_atoms * exact.coefficients.shape[1])
-    found = map_blocks(run, problem.n_samples, max(1, min(BLOCK, share, room)), n_jobs)
+    rows = max(1, min(BLOCK, share, room))
+    found = map_blocks(run, problem.n_samples, rows, options.n_jobs)
     codes = sparse.vstack([sparse.csr_array(part.codes) for part in found], format="csr")
-    converged = np.concatenate([part.converged & part.finished for part in found])
-    return (
-        sparse.csr_array(codes, dtype=problem.cross.dtype),
+    codes = sparse.csr_array(codes, dtype=problem.cross.dtype)
+    converged = np.concatenate([part.converged for part in found])
+    if max_passes is None:
+        converged &= np.concatenate([part.finished for part in found])
+    return CodingResult(
+        codes if options.sparse_output else codes.toarray(),
         converged,
         np.concatenate([part.iterations for part in found]),
     )
@@ -134,13 +136,13 @@ class Block:
 
         self.scores = scores.take(rows)
         gram, cross, l1, ridge = arrays.of_problem(rows)
-        self.shared = Shared(gram, cross, l1, ridge, self.scores.goals, self.scores.etas)
+        self.shared = Shared(gram, cross, l1, ridge, self.scores.targets, self.scores.etas)
         start = arrays.start[rows]
         n, n_atoms = start.shape
         self.rows = Rows(
             start.toarray(),
             np.full((n, n_atoms), -1),
-            self.scores.goals - self.scores.values(start),
+            self.scores.targets - self.scores.values(start),
             np.zeros(n, np.int64),
             np.zeros(n, np.bool_),
             np.ones(n, np.bool_),
@@ -174,7 +176,7 @@ class Block:
             solve_rows(self.shared, options, self._low, pending, max_iter, self.rows)
 
     def correlation(self, pending: NDArray) -> NDArray:
-        r"""Minus the gradient of the smooth part, :math:`k - K y + \eta B (g - B^\top y)`."""
+        r"""Minus the gradient of the smooth part, :math:`k - K y + \eta B (t - B^\top y)`."""
         codes = sparse.csr_array(self.rows.codes[pending])
         pulled = self.scores.take(pending).pulled_back(self.rows.residual[pending])
         return self.shared.cross[pending] - times(codes, self.shared.gram) + pulled
@@ -188,12 +190,13 @@ class Block:
         self.rows.place[rows, atoms] = places
         self._low = np.concatenate([self._low, np.empty((len(rows), self._low.shape[1]))])
         scores, order = self.scores, np.argsort(atoms, kind="stable")
-        index = [part.astype(np.int64) for part in (scores.centres.indptr, scores.centres.indices)]
+        centres = sparse.csc_array(scores.centres)
+        index = [part.astype(np.int64) for part in (centres.indptr, centres.indices)]
         respond(
             scores.similarity,
             scores.coefficients,
             *index,
-            scores.centres.data,
+            centres.data,
             rows[order],
             atoms[order],
             places[order],

@@ -6,40 +6,46 @@ against it. Every row stops on its own, so a code never depends on its neighbour
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formulation import Formulation
+from ..constraints import Constraint
+from ..penalty import AnyPenalty, constrained_prox
 from ..problem import CodingProblem
+from .result import CodingResult, Options
 
 
 def solve(
-    problem: CodingProblem, formulation: Formulation, *, tol: float, max_iter: int
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Codes (n, N), whether each row converged, and its iterations.
+    problem: CodingProblem, penalty: AnyPenalty, constraint: Constraint, options: Options
+) -> CodingResult:
+    """Codes of a penalty of which only value and proximal map are known.
 
     A row stops when a proximal gradient step moves no coefficient by more than
     ``tol * max|k|`` in units of the gradient (``tol * max(|k|, K_jj)`` for codes that sum to one).
     """
-    problem = problem.astype(np.float64)
+    dtype, problem = problem.cross.dtype, problem.astype(np.float64)
     lipschitz = problem.facts.lipschitz
     largest = np.abs(problem.cross).max(axis=1)
-    if formulation.constraint.sum_to_one:  # no small code, no small gradient, whatever k
+    if constraint.sum_to_one:  # no small code, no small gradient, whatever k
         largest = np.maximum(largest, np.diag(problem.gram).max())
-    threshold = tol * largest / lipschitz
+    threshold = options.tol * largest / lipschitz
     codes = np.zeros_like(problem.cross)
     n_iter = np.zeros(problem.n_samples, dtype=int)
     running = np.arange(problem.n_samples)
-    current = formulation.prox(codes, 1.0 / lipschitz)  # feasible, also with a sum constraint
+    step = partial(_step, penalty, constraint.sum_to_one, lipschitz)
+    # Feasible, also with a sum constraint.
+    current = constrained_prox(penalty, codes, 1.0 / lipschitz, constraint.sum_to_one)
     ahead, momentum = current.copy(), np.ones(problem.n_samples)
-    for _ in range(max_iter):
+    for _ in range(options.max_iter):
         part = problem.take(running)
-        stepped = _step(part, formulation, ahead, lipschitz)
+        stepped = step(part, ahead)
         momentum, ahead = _accelerate(stepped, current, ahead, momentum)
         current = stepped
         n_iter[running] += 1
         # The test is made at the point itself, not at the extrapolated one.
-        moved = np.abs(_step(part, formulation, current, lipschitz) - current).max(axis=1)
+        moved = np.abs(step(part, current) - current).max(axis=1)
         codes[running] = current
         active = moved > threshold[running]
         if not active.all():
@@ -49,13 +55,18 @@ def solve(
             break
     converged = np.ones(problem.n_samples, dtype=bool)
     converged[running] = False
-    return codes, converged, n_iter
+    return CodingResult(codes.astype(dtype, copy=False), converged, n_iter)
 
 
 def _step(
-    problem: CodingProblem, formulation: Formulation, points: NDArray, lipschitz: float
+    penalty: AnyPenalty,
+    sum_to_one: bool,
+    lipschitz: float,
+    problem: CodingProblem,
+    points: NDArray,
 ) -> NDArray:
-    return formulation.prox(points + problem.correlation(points) / lipschitz, 1.0 / lipschitz)
+    ahead = points + problem.correlation(points) / lipschitz
+    return constrained_prox(penalty, ahead, 1.0 / lipschitz, sum_to_one)
 
 
 def _accelerate(

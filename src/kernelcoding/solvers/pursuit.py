@@ -1,4 +1,4 @@
-"""Greedy coding: at most ``n_nonzero`` atoms a sample, chosen one by one."""
+"""Greedy coding: at most ``n_nonzero`` atoms per sample, chosen one by one."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..problem import Codes, CodingProblem
+from ..constraints import AtMost
+from ..parallel import map_rows
+from ..penalty import AnyPenalty
+from ..problem import CodingProblem
 from .layout import plain
-from .parallel import map_rows
+from .result import CodingResult, Options
 
 SELECTIONS = ("omp", "ols")  # position = number of the rule in the compiled code
 
 
 def solve(
-    problem: CodingProblem,
-    n_nonzero: int,
-    selection: str = "omp",
-    tol: float = 0.0,
-    n_jobs: int | None = None,
-    sparse_output: bool = False,
-) -> tuple[Codes, NDArray, NDArray]:
+    problem: CodingProblem, penalty: AnyPenalty, constraint: AtMost, options: Options
+) -> CodingResult:
     r"""Greedy codes with at most ``n_nonzero`` atoms, least squares on the chosen ones.
 
     .. math:: \min_y \|\phi(x) - \Phi(D) y\|^2 \quad \text{subject to} \quad \|y\|_0 \le n
@@ -39,24 +37,17 @@ def solve(
     ----------
     problem : CodingProblem
         n samples, N atoms of any norm.
-    n_nonzero : int
-        Most atoms in a code; more than N is allowed.
-    selection : {"omp", "ols"}
-        Orthogonal matching pursuit or orthogonal least squares.
-    tol : float
-        A row ends when ``||residual||^2 <= tol * k(x, x)``.
-    n_jobs : int, optional
-        Threads over rows.
-    sparse_output : bool
-        Codes as a CSR array instead of a dense one.
+    penalty : Penalty
+        Not looked at: there is none.
+    constraint : AtMost
+        Most atoms in a code (more than N is allowed), and the rule by which they are chosen.
+    options : Options
 
     Returns
     -------
-    codes : (n, N) array or CSR array
-    converged : (n,) array of bool
-        Always true: a greedy pursuit has no limit to run into.
-    n_iter : (n,) array of int
-        Number of atoms chosen.
+    CodingResult
+        Every row converges: a greedy pursuit has no limit to run into. Iterations are the atoms
+        chosen.
 
     Notes
     -----
@@ -71,19 +62,20 @@ def solve(
     gram = plain(problem.gram, dtype)
     norms = np.sqrt(np.maximum(np.diag(gram), 0.0))
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    rule, eps = SELECTIONS.index(selection), float(np.finfo(dtype).eps)
-    shape = (problem.n_samples, min(n_nonzero, problem.n_atoms))
+    rule, eps = SELECTIONS.index(constraint.selection), float(np.finfo(dtype).eps)
+    shape = (problem.n_samples, min(constraint.n_nonzero, problem.n_atoms))
     support, values = np.empty(shape, np.int32), np.empty(shape, dtype)
     n_chosen = np.empty(problem.n_samples, np.int64)
 
     def code(rows: slice) -> None:
         samples, out = (self_similarity[rows], cross[rows]), (support[rows], values[rows])
-        pursue(*samples, gram, scale, rule, float(tol), eps, *out, n_chosen[rows])
+        pursue(*samples, gram, scale, rule, 0.0, eps, *out, n_chosen[rows])
 
-    map_rows(code, problem.n_samples, n_jobs)
+    map_rows(code, problem.n_samples, options.n_jobs)
     codes = _gather(support, values, n_chosen, problem.n_atoms)
     converged = np.ones(problem.n_samples, bool)
-    return codes if sparse_output else codes.toarray(), converged, n_chosen
+    codes = codes.astype(problem.cross.dtype, copy=False)
+    return CodingResult(codes if options.sparse_output else codes.toarray(), converged, n_chosen)
 
 
 def _gather(support: NDArray, values: NDArray, counts: NDArray, n_atoms: int) -> sparse.csr_array:

@@ -1,18 +1,31 @@
-"""What a solver returns: one record; the status value is the sentence shown to the user."""
+"""What a solver is asked and what it returns: one record each."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
-from ..problem import Codes
+from ..codes import Codes
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a solver is to work; what it is to solve is in penalty and constraint."""
+
+    tol: float = 1e-6
+    max_iter: int = 10_000
+    n_jobs: int | None = None
+    sparse_output: bool = False
+    start: Codes | None = None  # codes to start from: they change the time, not the answer
 
 
 class Status(Enum):
-    """How the coding of one batch ended."""
+    """How the coding of one batch ended; the value is the sentence shown to the user."""
 
     CONVERGED = "every code reached the tolerance"
     MAX_ITER = (
@@ -22,15 +35,52 @@ class Status(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class CodingResult:
-    """Codes and what is known about them, one entry a sample."""
+class Convergence:
+    """How many of how many rows stopped by their tolerance."""
 
-    codes: Codes  # (n, N)
-    gap: NDArray | None  # (n,)  certificate at these codes, from the judge; None if not asked
-    converged: NDArray  # (n,)  did the row stop by tolerance?
-    n_iter: NDArray  # (n,)  iterations spent on the row
+    n_converged: int = 0
+    n_rows: int = 0
+
+    def __add__(self, other: Convergence) -> Convergence:
+        return Convergence(self.n_converged + other.n_converged, self.n_rows + other.n_rows)
 
     @property
     def status(self) -> Status:
         """The worst of all rows."""
-        return Status.CONVERGED if np.all(self.converged) else Status.MAX_ITER
+        return Status.CONVERGED if self.n_converged == self.n_rows else Status.MAX_ITER
+
+    def warn(self, where: str = "", stacklevel: int = 3) -> None:
+        """Tell the user once, where a row did not converge; ``where`` says which codes."""
+        if self.status is Status.CONVERGED:
+            return
+        warnings.warn(
+            f"{self.n_rows - self.n_converged} of {self.n_rows} codes{where} did not converge: "
+            f"{self.status.value}.",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CodingResult:
+    """Codes and how each of them ended; whether they are optimal, the judge is asked."""
+
+    codes: Codes  # (n, N)
+    converged: NDArray  # (n,)  did the row stop by tolerance?
+    n_iter: NDArray  # (n,)  iterations spent on the row
+
+    @classmethod
+    def closed_form(cls, codes: Codes) -> CodingResult:
+        """Codes from a formula: there is nothing to converge."""
+        ones = np.ones(codes.shape[0], dtype=int)
+        return cls(codes, ones == 1, ones)
+
+    @property
+    def convergence(self) -> Convergence:
+        """How many rows converged."""
+        return Convergence(int(np.count_nonzero(self.converged)), len(self.converged))
+
+    @property
+    def status(self) -> Status:
+        """The worst of all rows."""
+        return self.convergence.status

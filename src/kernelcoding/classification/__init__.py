@@ -1,0 +1,17 @@
+"""Classification by residuals, and classifiers learned with a dictionary."""
+
+from .label_consistent import DiscriminativeKSVD, LabelConsistentKSVD
+from .residual import ResidualClassifier
+from .rules import BilinearRule, LinearRule, LogisticRule, MaxMarginRule
+from .supervised import SupervisedKernelCoding
+
+__all__ = [
+    "BilinearRule",
+    "DiscriminativeKSVD",
+    "LabelConsistentKSVD",
+    "LinearRule",
+    "LogisticRule",
+    "MaxMarginRule",
+    "ResidualClassifier",
+    "SupervisedKernelCoding",
+]

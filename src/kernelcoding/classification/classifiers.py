@@ -1,0 +1,63 @@
+"""Classifiers of codes once they are fitted: what they score and what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..codes import Codes, products
+
+
+@dataclass(frozen=True, slots=True)
+class LinearClassifier:
+    """Scores ``y W + b``."""
+
+    weights: NDArray  # (N, S)
+    bias: NDArray  # (S,)
+    penalty: float
+
+    def scores(self, codes: Codes, similarity: NDArray | None = None) -> NDArray:
+        """Scores of codes, (n, S)."""
+        return np.asarray(codes @ self.weights) + self.bias
+
+    def scaled(self, norms: NDArray) -> LinearClassifier:
+        """The same scores for codes that were multiplied by these numbers."""
+        weights = self.weights / np.where(norms > 0.0, norms, np.inf)[:, None]
+        before = float(np.sum(self.weights**2))
+        penalty = self.penalty * float(np.sum(weights**2)) / before if before > 0.0 else 0.0
+        return LinearClassifier(weights, self.bias, penalty)
+
+
+@dataclass(frozen=True, slots=True)
+class BilinearClassifier:
+    r"""Scores :math:`\sum_z C_{zj} k(x, z)\,(y_z \cdot y) + b_j` over centres z with codes."""
+
+    coefficients: NDArray  # (Z, S)
+    centres: Codes  # (Z, N) codes of the centres
+    bias: NDArray  # (S,)
+    kernel: NDArray  # (Z, Z) similarities of the centres
+    rate: float  # penalty of a unit of squared norm
+    penalty: float
+
+    def scores(self, codes: Codes, similarity: NDArray) -> NDArray:
+        """Scores of codes, (n, S), from the similarities of samples and centres, (n, Z)."""
+        return (products(codes, self.centres) * similarity) @ self.coefficients + self.bias
+
+    def scaled(self, norms: NDArray) -> BilinearClassifier:
+        """The same scores for codes that were multiplied by these numbers."""
+        factors = 1.0 / np.where(norms > 0.0, norms, np.inf)
+        centres = self.centres @ sparse.diags_array(factors)
+        agreements = products(centres, centres)
+        penalty = self.rate * squared_norm(self.coefficients, agreements, self.kernel)
+        return replace(self, centres=centres, penalty=penalty)
+
+
+Classifier = LinearClassifier | BilinearClassifier
+
+
+def squared_norm(coefficients: NDArray, agreements: NDArray, kernel: NDArray) -> float:
+    r""":math:`\sum_j \|W_j\|^2` of a bilinear classifier."""
+    return float(np.sum(coefficients * ((agreements * kernel) @ coefficients)))

@@ -1,0 +1,160 @@
+"""Codes that look at labels: a formulation that also wants a classifier's scores to be right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codes import Codes, stacked
+from ..formulations import Formulation, Sensitivity
+from ..formulations.scored import augmented
+from ..problem import CodingProblem
+from ..solvers.low_rank import Scores
+from ..solvers.result import CodingResult, Options
+from .classifiers import BilinearClassifier, Classifier, LinearClassifier
+from .rules import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A formulation whose objective has the loss of a classifier added, for some samples."""
+
+    formulation: Formulation  # minimises something
+    rule: Rule  # the loss
+    classifier: Classifier
+    targets: NDArray  # (n, S)
+    etas: NDArray  # (n,) weight of each sample's loss
+    similarity: NDArray  # (n, Z) of samples and landmarks
+    max_passes: int | None = None  # over codes that look at a bilinear classifier; None: all
+
+    follows_atoms = False
+    is_greedy = False
+    is_minimiser = True
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no entry of a code is negative."""
+        return self.formulation.nonnegative
+
+    @property
+    def is_cone(self) -> bool:
+        """Whether multiples of a code are allowed."""
+        return self.formulation.is_cone
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether codes have few nonzeros."""
+        return self.formulation.is_sparse
+
+    def check(self, n_atoms: int) -> None:
+        """As without labels."""
+        self.formulation.check(n_atoms)
+
+    def solve(self, problem: CodingProblem, options: Options) -> CodingResult:
+        """Codes that minimise the objective with its loss, or a bound of it that is a square."""
+        targets = self._score_targets(options.start)
+        if isinstance(self.classifier, BilinearClassifier):
+            scores = self._bilinear_scores(targets)
+            return self.formulation.solve_with_scores(problem, options, scores, self.max_passes)
+        return self._solve_linear(problem, options, self.classifier, targets)
+
+    def _score_targets(self, codes: Codes | None) -> NDArray:
+        """Where scores should be without their intercepts, (n, S)."""
+        targets = self.targets
+        if self.rule.adapts and codes is not None:
+            now = self.classifier.scores(codes, self.similarity)
+            targets = self.rule.surrogate_targets(now, targets)
+        return targets - self.classifier.bias
+
+    def _bilinear_scores(self, targets: NDArray) -> Scores:
+        assert isinstance(self.classifier, BilinearClassifier)
+        return Scores(
+            self.similarity,
+            self.classifier.coefficients,
+            self.classifier.centres,
+            targets,
+            self.etas,
+        )
+
+    def _solve_linear(
+        self,
+        problem: CodingProblem,
+        options: Options,
+        classifier: LinearClassifier,
+        targets: NDArray,
+    ) -> CodingResult:
+        """One Gram matrix for all samples of one weight."""
+        found: list[tuple[NDArray, CodingResult]] = []
+        for eta in np.unique(self.etas):
+            rows = np.flatnonzero(self.etas == eta)
+            part = augmented(problem.take(rows), classifier.weights, targets[rows], float(eta))
+            start = None if options.start is None else options.start[rows]
+            result = self.formulation.solve(part, replace(options, start=start))
+            found.append((rows, result))
+        if len(found) == 1:
+            return found[0][1]
+        order = np.argsort(np.concatenate([rows for rows, _ in found]))
+        return CodingResult(
+            stacked([result.codes for _, result in found])[order],
+            np.concatenate([result.converged for _, result in found])[order],
+            np.concatenate([result.n_iter for _, result in found])[order],
+        )
+
+    def solve_with_scores(
+        self,
+        problem: CodingProblem,
+        options: Options,
+        scores: Scores,
+        max_passes: int | None = None,
+    ) -> CodingResult:
+        """Labels look at scores already."""
+        raise ValueError("Codes that look at labels have their scores already.")
+
+    def gap(self, problem: CodingProblem, codes: Codes) -> NDArray:
+        """Upper bound on how far each code is from optimal, (n,).
+
+        Infinite where it is not known: for losses that are no squares, and bilinear scores.
+        """
+        if self.rule.adapts or not isinstance(self.classifier, LinearClassifier):
+            return np.full(problem.n_samples, np.inf)
+        targets, gaps = self._score_targets(None), np.empty(problem.n_samples)
+        for eta in np.unique(self.etas):
+            rows = np.flatnonzero(self.etas == eta)
+            exact = problem.take(rows).astype(np.float64)
+            part = augmented(exact, self.classifier.weights, targets[rows], float(eta))
+            gaps[rows] = self.formulation.gap(part, codes[rows])
+        return gaps
+
+    def value(self, problem: CodingProblem, codes: Codes) -> NDArray:
+        """What it is without labels, and the weighted loss of the scores, (n,)."""
+        return self.formulation.value(problem, codes) + self.etas * self.loss(codes)
+
+    def loss(self, codes: Codes) -> NDArray:
+        """Loss of the scores of codes, (n,)."""
+        return self.rule.loss(self.classifier.scores(codes, self.similarity), self.targets)
+
+    def distance_weights(self, problem: CodingProblem, codes: Codes) -> Codes | None:
+        """As without labels, which have no distance."""
+        return self.formulation.distance_weights(problem, codes)
+
+    def sensitivity(self, problem: CodingProblem, codes: Codes) -> Sensitivity:
+        """The objective and its derivatives; linear scores depend on codes alone."""
+        if isinstance(self.classifier, BilinearClassifier):
+            raise ValueError("Bilinear scores depend on the kernel beyond the coding problem.")
+        found = self.formulation.sensitivity(problem, codes)
+        found.value += float(self.etas @ self.loss(codes))
+        return found
+
+    def critical_alpha(self, problem: CodingProblem) -> None:
+        """Labels may call for atoms whatever the prior."""
+
+    def for_atoms(self, atoms: NDArray) -> Labelled:
+        """The same for some of the atoms."""
+        classifier = self.classifier
+        if isinstance(classifier, LinearClassifier):
+            classifier = replace(classifier, weights=classifier.weights[atoms])
+        else:
+            classifier = replace(classifier, centres=classifier.centres[:, atoms])
+        return replace(self, formulation=self.formulation.for_atoms(atoms), classifier=classifier)

@@ -1,0 +1,200 @@
+"""Codes, atoms and classifier in turn: the half-steps of supervised coding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codes import Codes
+from ..dictionary_learning.coding import Coded, code_all, problem_of
+from ..dictionary_learning.frames import Block, Frame
+from ..dictionary_learning.learner import ROUNDING, AtomLearner
+from ..dictionary_learning.loop import HalfStep
+from ..dictionary_learning.state import Candidate
+from ..dictionary_learning.updates import update_for
+from ..formulations import Formulation
+from ..gram import GramFacts
+from ..problem import CodingProblem
+from ..solvers.result import Options
+from .classifiers import Classifier
+from .labelled import Labelled
+from .labels import Labels
+from .rules import Rule, TrainingCodes
+
+CAUTION = 4  # power of the predictable share of labels that their loss counts with
+LEAST = 1e-4
+TRIED = 300  # samples whose codes are tried with a weight of the loss
+# Over the codes that look at a bilinear classifier. One lowers the objective; as the classifier
+# moves anyway, rounds are better spent than passes.
+PASSES = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Supervision:
+    """What is asked of the classifier."""
+
+    rule: Rule
+    labels: Labels
+    targets: NDArray  # (M, S) made of the labels
+    sample_weight: NDArray  # (M,)
+    unit: float  # weight of a loss that matters as much as the error
+    eta: float | None  # weight of the loss; None chooses it with the first codes
+    rho: float | None  # weight of the classifier's penalty; None chooses it with the first codes
+
+
+class SupervisedLearner(AtomLearner):
+    """Atoms and a classifier of their codes, each half-step lowering one objective.
+
+    Parameters
+    ----------
+    frame, vectors, formulation, options
+        As in :class:`~kernelcoding.dictionary_learning.learner.AtomLearner`.
+    wanted : Supervision
+    rng : RandomState
+    """
+
+    keep_codes = True
+
+    def __init__(
+        self,
+        frame: Frame,
+        vectors: NDArray,
+        formulation: Formulation,
+        options: Options,
+        wanted: Supervision,
+        rng: np.random.RandomState,
+    ):
+        super().__init__(frame, vectors, formulation, options, update_for("auto", formulation))
+        self.wanted, self.rng = wanted, rng
+        self.rule, self.targets = wanted.rule, wanted.targets
+        self.eta, self.rho = wanted.eta, wanted.rho
+
+    @property
+    def classifier(self) -> Classifier | None:
+        """The present classifier; None before the first codes."""
+        return cast(Classifier | None, self.now.classifier)
+
+    @property
+    def steps(self) -> list[HalfStep]:
+        """One round of learning."""
+        return [("atoms", self.improve), ("codes", self.code), ("classifier", self.classify)]
+
+    def formulation_at(self, block: Block, now: Candidate) -> Formulation:
+        """Codes of a block look at its labels as soon as there is a classifier."""
+        if now.classifier is None:
+            return self.formulation
+        return self._labelled(block, cast(Classifier, now.classifier))
+
+    def _labelled(self, block: Block, classifier: Classifier) -> Labelled:
+        assert self.eta is not None
+        return Labelled(
+            self.formulation,
+            self.rule,
+            classifier,
+            self.targets[block.rows],
+            self.eta * self.wanted.sample_weight[block.rows],
+            block.similarity,
+            max_passes=PASSES,
+        )
+
+    def code(self) -> float:
+        """Codes for the present atoms and classifier; the first ones look at no labels."""
+        first = self._coded is None
+        objective = super().code()
+        return self.classify() if first else objective
+
+    def classify(self) -> float:
+        """The best classifier of the present codes."""
+        before = self.classifier
+        if before is None:
+            self._choose()
+        assert self.rho is not None
+        data = self.training_codes(self.now.codes, self.now.vectors)
+        found = self.rule.fit(data, self.rho, before)
+        change = self._mean_loss(found) + found.penalty
+        if before is not None:
+            change -= self._mean_loss(before) + before.penalty
+            if change > ROUNDING * self.objective:  # few centres: not always better
+                return self.objective
+        self.now = replace(self.now, classifier=found)
+        self.objective += change
+        return self.objective
+
+    def _choose(self) -> None:
+        """Weights of the loss and of the classifier's penalty, by scores of samples left out.
+
+        A label that cannot be predicted is noise to a dictionary, which would learn it by heart:
+        the loss counts the less, the less of the labels is predictable, and the less, the more
+        the codes follow their labels.
+        """
+        chosen, self.eta = self.eta is None, self.eta or self.wanted.unit
+        data = self.training_codes(self.now.codes, self.now.vectors)
+        rho = self.rule.choose_rho(data) if self.rho is None else self.rho
+        if chosen:
+            skill = self.wanted.labels.skill(self.rule.left_out(data, rho))
+            classifier = self.rule.fit(data, rho, exact=False)
+            self.eta *= max(skill**CAUTION, LEAST)
+            self.eta /= max(self._following(classifier), 1.0)
+            if self.rho is None:  # the same classifier
+                rho *= self.eta / self.wanted.unit
+        self.rho = rho
+
+    def _following(self, classifier: Classifier) -> float:
+        r"""How far codes follow their labels: c, where looking at them divides errors by 1 + c.
+
+        Scores that depend on one direction of a code, in which its objective has the curvature h,
+        have :math:`c = \eta/h`. Codes with c far above 1 follow any label; no test sample will
+        have such codes, and the dictionary learns little from them.
+        """
+        assert self.now.codes is not None
+        gram = self.frame.gram(self.now.vectors)
+        facts, stride = GramFacts(gram), -(-self.frame.n_samples // TRIED)
+        before = after = 0.0
+        for block in self.frame.blocks(self.now.vectors):
+            few = block.every(stride)
+            labelled, plain = self._labelled(few, classifier), self.now.codes[few.rows]
+            options = replace(self.options, start=plain)
+            followed = labelled.solve(problem_of(few, gram, facts), options).codes
+            before += float(labelled.etas @ labelled.loss(plain))
+            after += float(labelled.etas @ labelled.loss(followed))
+        return np.sqrt(before / max(after, LEAST * before)) - 1.0 if before > 0 else 0.0
+
+    def training_codes(self, codes: Codes | None, vectors: NDArray) -> TrainingCodes:
+        """What a classifier of these codes is fitted to."""
+        assert self.eta is not None
+        assert codes is not None
+        return TrainingCodes(
+            self.frame,
+            codes,
+            self.targets,
+            self.wanted.sample_weight,
+            self.eta,
+            self.rule.fit_intercept,
+            self.rng,
+            lambda: self._codes_of_landmarks(vectors),
+        )
+
+    def plain_codes(self, vectors: NDArray) -> Coded:
+        """Codes of all samples that look at no labels."""
+        return code_all(
+            self.frame, vectors, lambda block: self.formulation, self.options, keep_codes=True
+        )
+
+    def _codes_of_landmarks(self, vectors: NDArray) -> Codes:
+        landmarks, weights = self.frame.landmarks, self.frame.weights(vectors)
+        kernel = landmarks.facts.double
+        problem = CodingProblem(np.diag(kernel), kernel @ weights, self.frame.gram(vectors))
+        return self.formulation.solve(problem, self.options).codes
+
+    def _mean_loss(self, classifier: Classifier) -> float:
+        """What a classifier of the present codes adds to the mean objective."""
+        assert self.now.codes is not None
+        total = 0.0
+        no_atoms = np.zeros((self.frame.dimension, 0))
+        for block in self.frame.blocks(no_atoms):
+            labelled = self._labelled(block, classifier)
+            total += float(labelled.etas @ labelled.loss(self.now.codes[block.rows]))
+        return total / self.frame.n_samples

@@ -1,0 +1,108 @@
+r"""Ridge regression with an unpenalised intercept, and the regularization that predicts best.
+
+.. math:: \min_{W, b} \sum_i v_i \|l_i - W^\top y_i - b\|^2 + \lambda \|W\|^2
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from ..codes import Codes, dense, is_csr, second_moment
+from ..dictionary_learning.updates.quadratic import times_inverse
+
+# Regularizations that are tried, relative to the mean curvature, and samples they are judged on.
+REGULARIZATIONS = np.logspace(-7, 1, 17)
+JUDGED = 4000
+
+
+def moments(
+    codes: Codes, targets: NDArray, sample_weight: NDArray, intercept: bool
+) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Second moments of codes, of codes and targets, and the weighted means that were taken off."""
+    root = np.sqrt(sample_weight)[:, None]
+    second = second_moment(codes.multiply(root).tocsr() if is_csr(codes) else codes * root)
+    mixed = np.asarray(codes.T @ (targets * sample_weight[:, None]))
+    if not intercept:
+        return second, mixed, np.zeros(codes.shape[1]), np.zeros(targets.shape[1])
+    total = sample_weight.sum()
+    mean = np.asarray(codes.T @ sample_weight) / total
+    mean_target = sample_weight @ targets / total
+    second = second - total * np.outer(mean, mean)
+    return second, mixed - total * np.outer(mean, mean_target), mean, mean_target
+
+
+def fit(
+    codes: Codes, targets: NDArray, sample_weight: NDArray, regularization: float, intercept: bool
+) -> tuple[NDArray, NDArray]:
+    """Weights (N, S) and intercepts (S,)."""
+    second, mixed, mean, mean_target = moments(codes, targets, sample_weight, intercept)
+    second[np.diag_indices_from(second)] += regularization
+    weights = solve_definite(second, mixed)
+    return weights, mean_target - mean @ weights
+
+
+def solve_definite(matrix: NDArray, right: NDArray) -> NDArray:
+    """A solution of a system with a positive semi-definite matrix."""
+    used = np.diag(matrix) > 0.0
+    solved = np.zeros_like(right)
+    solved[used] = times_inverse(right[used].T, matrix[np.ix_(used, used)]).T
+    return solved
+
+
+def best_regularization(
+    codes: Codes,
+    targets: NDArray,
+    sample_weight: NDArray,
+    intercept: bool,
+    rng: np.random.RandomState,
+) -> float:
+    """The regularization with the smallest squared error when each sample is left out in turn."""
+    if codes.shape[0] > JUDGED:
+        some = np.sort(rng.choice(codes.shape[0], JUDGED, replace=False))
+        return best_regularization(codes[some], targets[some], sample_weight[some], intercept, rng)
+    path = RidgePath(codes, targets, sample_weight, intercept)
+    regularizations = REGULARIZATIONS * path.unit
+    errors = []
+    for regularization in regularizations:
+        missed = targets - path.left_out(regularization)
+        errors.append(float(sample_weight @ (missed**2).sum(axis=1)))
+    return float(regularizations[int(np.argmin(errors))])
+
+
+def left_out(
+    codes: Codes, targets: NDArray, sample_weight: NDArray, regularization: float, intercept: bool
+) -> NDArray:
+    """What each sample is predicted by the others, (n, S)."""
+    return RidgePath(codes, targets, sample_weight, intercept).left_out(regularization)
+
+
+class RidgePath:
+    """Regression in the eigenvectors of the second moments: any regularization costs a product.
+
+    Parameters
+    ----------
+    codes, targets, sample_weight, intercept
+        As in :func:`fit`.
+    """
+
+    def __init__(self, codes: Codes, targets: NDArray, sample_weight: NDArray, intercept: bool):
+        second, mixed, mean, self.mean_target = moments(codes, targets, sample_weight, intercept)
+        values, vectors = linalg.eigh(second, driver="evd", check_finite=False)
+        self.values = np.maximum(values, 0.0)
+        self.turned = (dense(codes) - mean) @ vectors
+        self.right = vectors.T @ mixed
+        self.targets, self.sample_weight = targets, sample_weight
+        self.own = (
+            sample_weight / sample_weight.sum() if intercept else np.zeros(len(sample_weight))
+        )
+        self.unit = float(self.values.mean()) or 1.0
+
+    def left_out(self, regularization: float) -> NDArray:
+        """Predictions without the sample itself, from its leverage."""
+        filtered = 1.0 / (self.values + regularization)
+        fitted = self.mean_target + self.turned @ (filtered[:, None] * self.right)
+        leverage = self.own + self.sample_weight * (self.turned**2 @ filtered)
+        missed = (self.targets - fitted) / np.maximum(1.0 - leverage, 1e-6)[:, None]
+        return self.targets - missed

@@ -1,0 +1,257 @@
+"""K-SVD on samples that carry their labels: what LC-KSVD and D-KSVD share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from ..coders.base import KernelLike, fitted_with, options_of
+from ..coders.coding import code_samples
+from ..coders.pursuit import KernelMatchingPursuit
+from ..coders.transformer import CodingTransformer
+from ..codes import dense
+from ..dictionary import PointDictionary
+from ..dictionary.candidates import KnownCandidates
+from ..dictionary_learning.coding import code_all
+from ..dictionary_learning.learner import AtomLearner
+from ..dictionary_learning.loop import Alternation, Outcome, Progress
+from ..dictionary_learning.starts import initial_loads, shares
+from ..dictionary_learning.updates import update_for
+from ..formulations import Formulation
+from ..kernels import Kernel, as_kernel
+from ..solvers.result import Options
+from ..validation import check_count, check_positive
+from . import ridge
+from .classifiers import LinearClassifier
+from .label_frame import LabelFrame
+from .labels import one_for_two
+
+UPDATES = ("aksvd", "ksvd")
+
+
+class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
+    """Learns, codes and classifies; subclasses say what the labels count."""
+
+    kernel: KernelLike
+    n_atoms: int
+    n_nonzero: int
+    label_weight: float
+    classifier_weight: float
+    update: str
+    max_iter: int
+    init_iter: int
+    tol: float
+    callback: Callable[[Progress], object] | None
+    verbose: int
+    n_jobs: int | None
+    random_state: int | np.random.RandomState | None
+
+    classes_: NDArray
+    coder_: KernelMatchingPursuit
+    classifier_: LinearClassifier
+    atom_classes_: NDArray
+    objective_history_: NDArray
+    objective_steps_: NDArray
+    n_iter_: int
+    n_replaced_: int
+    status_: str
+
+    # Learning --------------------------------------------------------------------------------
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn dictionary and classifier together.
+
+        Parameters
+        ----------
+        X : array-like
+            Training samples as the kernel wants them: vectors, stacks of matrices, or the
+            training Gram matrix.
+        y : array-like of shape (n_samples,)
+            Labels of any kind, of at least two classes.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        self._check_parameters()
+        kernel = as_kernel(self.kernel)
+        X, y = self._validate_training(X, y, kernel)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        self._check_sizes(len(X))
+        self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
+        frame = LabelFrame.of(PointDictionary(self.kernel_, X, np.arange(len(X))))
+        self._learn(frame, labels)
+        self.coder_ = fitted_with(self._coder(), self.dictionary_, like=self)
+        self._n_features_out = self.n_atoms
+        return self
+
+    def _coder(self) -> KernelMatchingPursuit:
+        kernel = getattr(self, "kernel_", self.kernel)
+        return KernelMatchingPursuit(kernel, n_nonzero=self.n_nonzero, n_jobs=self.n_jobs)
+
+    def _coding(self) -> tuple[Formulation, Options]:
+        coder = self._coder()
+        return coder.formulation(), options_of(coder)
+
+    def _learn(self, plain: LabelFrame, labels: NDArray) -> None:
+        unit = float(np.mean(plain.squares(plain.rows.T)))
+        if not unit > 0:
+            raise ValueError("All samples are zero in the Hilbert space of the kernel.")
+        atoms = self._first_atoms(plain, labels)
+        indicator = (labels[:, None] == np.arange(len(self.classes_))).astype(np.float64)
+        scale = np.sqrt(unit * self._weights())
+        first = weights_of(self._codes(plain, atoms), indicator, unit)
+        frame = plain.with_targets(indicator * scale)
+        learner = self._learner(frame, np.vstack([atoms, (first * scale).T]))
+        alternation = Alternation(self.max_iter, self.tol, self.callback, self.verbose)
+        outcome = run(learner, alternation)
+        self.objective_history_ = np.array(outcome.history)
+        self.objective_steps_ = np.array(outcome.steps)
+        self.n_iter_, self.status_ = outcome.n_iter, outcome.status
+        self.n_replaced_ = learner.n_replaced
+        atoms, targets = frame.split(outcome.best.now.vectors)
+        norms = np.sqrt(plain.squares(atoms))
+        # An atom that is all label is nothing to a sample without one.
+        inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+        atoms = atoms * inverse
+        self.dictionary_ = plain.dictionary(atoms)
+        if self.classifier_weight > 0:
+            weights = (targets * inverse / scale[:, None]).T
+        else:
+            weights = weights_of(self._codes(plain, atoms), indicator, unit)
+        self.classifier_ = LinearClassifier(weights, np.zeros(len(self.classes_)), 0.0)
+
+    def _first_atoms(self, plain: LabelFrame, labels: NDArray) -> NDArray:
+        """A dictionary for each class by K-SVD on its samples alone, (r, N)."""
+        random_state = check_random_state(self.random_state)
+        parts, counts = [], []
+        for members, count in shares(labels, self.n_atoms):
+            frame = plain.part(members)
+            candidates = KnownCandidates(frame.kernel_of(slice(None)))
+            loads = initial_loads(candidates, count, "random", random_state)
+            learner = self._learner(frame, frame.combine(loads))
+            best = run(learner, Alternation(self.init_iter, self.tol)).best
+            parts.append(best.now.vectors)
+            counts.append(count)
+        self.atom_classes_ = np.repeat(np.arange(len(counts)), counts)
+        return np.hstack(parts)
+
+    def _weights(self) -> NDArray:
+        r"""What the labels of each class count, (S,).
+
+        Q repeats a class's row of H for each of its p atoms, and so T repeats the rows of W, in
+        regression as in every update of atoms: both terms are one of weight
+        :math:`\alpha p + \beta`.
+        """
+        return self.label_weight * np.bincount(self.atom_classes_) + self.classifier_weight
+
+    def _learner(self, frame: LabelFrame, vectors: NDArray) -> AtomLearner:
+        formulation, options = self._coding()
+        update = update_for(self.update, formulation)
+        return AtomLearner(frame, np.asfortranarray(vectors), formulation, options, update)
+
+    def _codes(self, frame: LabelFrame, atoms: NDArray) -> NDArray:
+        formulation, options = self._coding()
+        coded = code_all(frame, atoms, lambda block: formulation, options)
+        assert coded.codes is not None
+        return dense(coded.codes)
+
+    # Using what was learned ------------------------------------------------------------------
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        r"""Scores of the classes, :math:`W y`.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+
+        Returns
+        -------
+        scores : array of shape (n, n_classes), or (n,) for two classes
+            With two classes, the score of the second minus that of the first.
+        """
+        return one_for_two(self._scores(X))
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """The class of largest score.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+
+        Returns
+        -------
+        labels : array of shape (n,)
+            One of ``classes_`` each.
+        """
+        scores = self._scores(X)
+        return self.classes_[scores.argmax(axis=1)]
+
+    def _scores(self, X: ArrayLike) -> NDArray:
+        X = self._validate_query(X)
+        codes = code_samples(*self._coding(), self.dictionary_, X)
+        return self.classifier_.scores(codes)
+
+    # Checks ----------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        for name in ("n_atoms", "n_nonzero", "max_iter", "init_iter"):
+            check_count(name, getattr(self, name))
+        for name in ("classifier_weight", "tol"):
+            if getattr(self, name) != 0:
+                check_positive(name, getattr(self, name))
+        if self.n_nonzero > self.n_atoms:
+            raise ValueError(
+                f"n_nonzero={self.n_nonzero} must be at most n_atoms={self.n_atoms}: a code cannot "
+                "use more atoms than there are."
+            )
+        if self.update not in UPDATES:
+            raise ValueError(f"update must be one of {UPDATES}, got {self.update!r}.")
+
+    def _check_sizes(self, n_samples: int) -> None:
+        n_classes = len(self.classes_)
+        if n_classes < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes, got 1 class: "
+                f"{self.classes_[0]!r}."
+            )
+        if not n_classes <= self.n_atoms <= n_samples:
+            raise ValueError(
+                f"n_atoms={self.n_atoms} must be at least the number of classes, {n_classes}, for "
+                "every class to have an atom, and at most the number of training samples, "
+                f"n_samples={n_samples}."
+            )
+
+    def _validate_training(self, X, y, kernel: Kernel) -> tuple[NDArray, NDArray]:
+        # Double precision: weak directions of the kernel matrix matter to sparse codes.
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, allow_nd=kernel.input_ndim != 2, ensure_min_samples=2
+        )
+        check_classification_targets(y)
+        return X, y
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(KernelMatchingPursuit(self.kernel)).input_tags
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def run(learner: AtomLearner, alternation: Alternation) -> Outcome:
+    """Codes and atoms in turn."""
+    return alternation.run(("codes", learner.code), learner.steps, learner.snapshot)
+
+
+def weights_of(codes: NDArray, targets: NDArray, regularization: float) -> NDArray:
+    r"""Linear maps from codes to targets, :math:`(Y^\top Y + w I)^{-1} Y^\top T`, (N, S)."""
+    return ridge.fit(codes, targets, np.ones(len(codes)), regularization, intercept=False)[0]

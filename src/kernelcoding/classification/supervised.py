@@ -1,0 +1,355 @@
+"""Supervised coding: a classifier learned with the dictionary and the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_consistent_length
+
+from ..coders.base import BaseKernelCoder
+from ..coders.coding import map_codes
+from ..codes import dense
+from ..dictionary import CombinationDictionary, CombinationProblem
+from ..dictionary_learning.base import BaseDictionaryLearning, Learner
+from ..dictionary_learning.frames import Frame
+from ..dictionary_learning.loop import Progress
+from ..dictionary_learning.state import Candidate
+from ..formulations import Formulation
+from ..kernel_learning import KernelLearning
+from ..kernels import Kernel
+from ..problem import CodingProblem
+from ..solvers.result import CodingResult, Options
+from ..validation import check_positive
+from .calibration import Calibration
+from .classifiers import Classifier
+from .labels import Labels
+from .learner import SupervisedLearner, Supervision
+from .rules import Rule, as_rule
+
+DEFAULT_ETA = 0.1
+
+
+class SupervisedKernelCoding(ClassifierMixin, BaseDictionaryLearning):
+    r"""A dictionary and a classifier of its codes, learned together.
+
+    .. math:: \min \frac1M\sum_i \Bigl[\tfrac12\|\phi(x_i) - \Phi(D) y_i\|^2 + \alpha\, r(y_i)
+              + \eta\,\ell(l_i, f(x_i, y_i))\Bigr] + \text{penalty}
+
+    with the score, the loss and the penalty of the classifier
+
+    * ``"linear"``: :math:`f = W^\top y + b`, half the squared error, :math:`\tfrac\rho2\|W\|^2`;
+    * ``"bilinear"``: :math:`f_j = \phi(x)^\top W_j y + b_j`, half the squared error,
+      :math:`\tfrac{\rho}{2S}\sum_j\|W_j\|^2`;
+    * ``"max-margin"``: scores as linear, half the squared hinge
+      :math:`\max(0, 1 - t f)^2` of each class against the rest, penalty as linear;
+    * ``"logistic"``: scores as linear, :math:`4 \log(1 + e^{-t f})` of each class against the rest,
+      penalty as linear (Mairal et al., 2009, discriminate in this way).
+
+    Codes, atoms and classifier are updated in turn, each exactly or (codes of bilinear classifiers,
+    max-margin and logistic classifiers inside the loop) by steps that lower the objective. Codes of
+    training samples look at their labels, codes of other samples cannot: the last classifier is
+    fitted to codes of the training samples that look at no labels, unless its rule says
+    ``refit=False``.
+
+    Parameters
+    ----------
+    coder : estimator, default=None
+        A coder of this package with ``atoms=None``, whose codes minimise something: sparse, LLC,
+        LCC, or the general one. None is ``KernelSparseCoder()``.
+    n_atoms : int, default=100
+        Number of atoms.
+    classifier : {"linear", "bilinear", "max-margin", "logistic"} or rule, default="linear"
+        What is learned with the dictionary. A name stands for a rule with its defaults; a rule,
+        such as ``MaxMarginRule(class_weight="balanced")`` of :mod:`kernelcoding.classification`,
+        has its own ``rho``, ``fit_intercept``, ``class_weight`` and ``refit``.
+    eta : float or "auto", default="auto"
+        Weight of the loss. ``"auto"`` is
+
+        .. math:: \eta = \frac{1}{10}\,\frac{\sum_i k(x_i, x_i)}{\sum_i \|l_i\|^2}\,
+                  \frac{\max(s^4, 10^{-4})}{\max(c, 1)}
+
+        with the targets :math:`l_i` of the samples. The skill s is how much better than chance the
+        labels of samples left out are predicted from the first codes: labels that cannot be
+        predicted would be learned by heart. Looking at labels divides the errors of training
+        scores by :math:`1 + c`: codes that follow any label are codes no test sample will have.
+        It does not depend on the kernel's scale.
+    rho : float, "auto" or None, default=None
+        Weight of the classifier's penalty, short for the rule's own; None leaves it to the rule,
+        whose default ``"auto"`` takes what predicts best on samples left out.
+    n_landmarks, landmarks, init, learn_kernel, max_iter, tol, callback, verbose, n_jobs, \
+random_state
+        As in :class:`KernelDictionaryLearning`; first atoms are balanced over classes.
+    warm_start : bool, default=False
+        Start from the dictionary of the last ``fit``, which must have seen the same samples. The
+        first codes look at no labels, and "auto" chooses anew.
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels; for indicator matrices the columns.
+    dictionary_, coder_, kernel_, kernel_history_, n_iter_, n_replaced_, status_
+        As in :class:`KernelDictionaryLearning`.
+    classifier_ : LinearClassifier or BilinearClassifier
+        The last classifier.
+    joint_classifier_ : LinearClassifier or BilinearClassifier
+        The one learned with the dictionary, on codes that look at labels.
+    objective_history_ : array
+        After every half-step: first codes and classifier, then atoms, codes, classifier, ...
+    objective_steps_ : array of str
+        Which half-step each of these was after: "codes", "atoms", "classifier".
+    eta_, rho_ : float
+        The numbers that "auto" stood for; ``rho_`` of the joint objective.
+
+    Notes
+    -----
+    Section "Supervised Kernel Coding" of the paper, and the max-margin classifiers of its future
+    work. The bilinear classifier is found by kernel ridge regression with the product kernel
+    :math:`k(x, x')\,(y \cdot y')`, one system of the size of the training set for all classes,
+    or of the number of landmarks. Priors look at distances in H, not at labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from kernelcoding import KernelSparseCoder, SupervisedKernelCoding
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = SupervisedKernelCoding(KernelSparseCoder(alpha=0.01), n_atoms=100, max_iter=5)
+    >>> model.fit(X[:500], y[:500]).score(X[500:], y[500:]) > 0.9
+    True
+    """
+
+    classes_: NDArray
+    classifier_: Classifier
+    joint_classifier_: Classifier
+    eta_: float
+    rho_: float
+
+    def __init__(
+        self,
+        coder: BaseKernelCoder | None = None,
+        n_atoms: int = 100,
+        classifier: str | Rule = "linear",
+        eta: float | str = "auto",
+        rho: float | str | None = None,
+        n_landmarks: int | None = None,
+        landmarks: str | ArrayLike = "k-means++",
+        init: str = "k-means++",
+        learn_kernel: bool | KernelLearning = False,
+        max_iter: int = 20,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        callback: Callable[[Progress], object] | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.coder = coder
+        self.n_atoms = n_atoms
+        self.classifier = classifier
+        self.eta = eta
+        self.rho = rho
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.init = init
+        self.learn_kernel = learn_kernel
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn dictionary and classifier.
+
+        Parameters
+        ----------
+        X : array-like
+            Training samples.
+        y : array-like of shape (n_samples,) or (n_samples, n_classes)
+            One label per sample, or a multi-label indicator matrix.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        coder, kernel = self._checked()
+        rule = as_rule(self.classifier, self.rho)
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
+        X = self._validate_training(X, kernel)
+        check_consistent_length(X, y)
+        self._labels = Labels.of(y)
+        self.classes_ = self._labels.classes
+        learner, outcome = self._learn(X, self._labels.numbers, coder, kernel)
+        assert isinstance(learner, SupervisedLearner)
+        self._finish(learner, outcome.best.now, rule)
+        return self
+
+    def _finish(self, learner: SupervisedLearner, best: Candidate, rule: Rule) -> None:
+        """The last classifier, of codes that look at no labels, and its calibration."""
+        assert learner.eta is not None
+        assert learner.rho is not None
+        assert best.classifier is not None
+        self.eta_, self.rho_ = learner.eta, learner.rho
+        self.classifier_ = self.joint_classifier_ = cast(Classifier, best.classifier)
+        coded = learner.plain_codes(best.vectors)
+        coded.convergence.warn(" of training samples without labels", stacklevel=4)
+        data = learner.training_codes(coded.codes, best.vectors)
+        rho = self.rho_
+        if rule.refit:
+            rho = learner.rule.choose_rho(data) if rule.rho == "auto" else rho
+            self.classifier_ = learner.rule.fit(data, rho)
+        self._calibration = Calibration(self._labels, learner.rule.left_out(data, rho))
+
+    # Using what was learned --------------------------------------------------------------------
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Scores of the classes.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+
+        Returns
+        -------
+        scores : array of shape (n, n_classes), or (n,) for two classes
+            With two classes, the score of the second minus that of the first. For indicator
+            matrices, larger means more likely; positive scores are predicted.
+        """
+        scores = self._scores(X)
+        return self._labels.decision(scores)
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """The class of highest score, or an indicator matrix of the positive ones.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+
+        Returns
+        -------
+        labels : array of shape (n,) or (n, n_classes)
+        """
+        scores = self._scores(X)
+        return self._labels.predict(scores)
+
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Probabilities of the classes.
+
+        Scores are calibrated on training samples, each scored by a classifier (not a dictionary)
+        fitted without it: one temperature for all classes, or a sigmoid for each class of an
+        indicator matrix, makes the labels as likely as possible.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+
+        Returns
+        -------
+        probabilities : array of shape (n, n_classes)
+            Rows sum to one, except for indicator matrices.
+        """
+        scores = self._scores(X)
+        return self._calibration.probabilities(scores)
+
+    def _scores(self, X: ArrayLike) -> NDArray:
+        """Scores of all classes, (n, S): samples are coded as by ``transform``."""
+        X = self._validate_query(X)
+        scores = np.empty((len(X), len(self.classes_)))
+
+        def write(rows: slice, problem: CodingProblem, result: CodingResult) -> None:
+            assert isinstance(problem, CombinationProblem)
+            scores[rows] = self.classifier_.scores(result.codes, problem.similarity)
+
+        formulation, options = self._coding()
+        compact = replace(options, sparse_output=formulation.is_sparse)
+        map_codes(formulation, compact, self.dictionary_, X, write)
+        return scores
+
+    # Machinery ---------------------------------------------------------------------------------
+
+    def _checked(self) -> tuple[BaseKernelCoder, Kernel]:
+        coder, kernel = super()._checked()
+        if not coder.formulation().is_minimiser:
+            raise ValueError(
+                f"{type(coder).__name__} does not minimise an objective that a loss could be "
+                "added to. Use KernelSparseCoder, KernelLLC or KernelLCC; for greedy codes "
+                "LabelConsistentKSVD."
+            )
+        if self.eta != "auto":
+            check_positive("eta", self.eta)
+        return coder, kernel
+
+    def _learner(
+        self,
+        frame: Frame,
+        vectors: NDArray,
+        X: NDArray,
+        chosen: NDArray,
+        formulation: Formulation,
+        options: Options,
+    ) -> Learner:
+        rule = as_rule(self.classifier, self.rho)
+        targets = self._labels.targets(rule.signed)
+        wanted = Supervision(
+            rule,
+            self._labels,
+            targets,
+            self._labels.sample_weight(rule.class_weight),
+            self._unit(frame, targets),
+            None if self.eta == "auto" else float(self.eta),
+            None if rule.rho == "auto" else float(rule.rho),
+        )
+        rng = check_random_state(self.random_state)
+        return SupervisedLearner(frame, vectors, formulation, options, wanted, rng)
+
+    @staticmethod
+    def _unit(frame: Frame, targets: NDArray) -> float:
+        """A tenth of the mean k(x, x) over the mean squared norm of targets."""
+        no_atoms = np.zeros((frame.dimension, 0))
+        total = sum(float(block.self_similarity.sum()) for block in frame.blocks(no_atoms))
+        return DEFAULT_ETA * total / float(np.sum(targets**2))
+
+    def _start(
+        self, frame: Frame, X: NDArray, y: NDArray | None, random_state: np.random.RandomState
+    ) -> tuple[NDArray, NDArray]:
+        before = getattr(self, "dictionary_", None)
+        vectors, chosen = super()._start(frame, X, y, random_state)
+        if not self.warm_start or not isinstance(before, CombinationDictionary):
+            return vectors, chosen
+        if before.weights.shape != (frame.landmarks.n_atoms, self.n_atoms):
+            raise ValueError(
+                "warm_start=True needs the samples (or landmarks) and the number of atoms of the "
+                f"last fit, {before.weights.shape}; got "
+                f"{(frame.landmarks.n_atoms, self.n_atoms)}. Use warm_start=False."
+            )
+        weights = dense(before.weights)
+        return frame.coordinates(frame.landmarks.facts.double @ weights, weights), chosen
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``classifier__rho`` works for a classifier given by name, too."""
+        given = params.get("classifier", self.classifier)
+        reaches_in = any(name.startswith("classifier__") for name in params)
+        if reaches_in and isinstance(given, str):
+            params = {**params, "classifier": as_rule(given)}
+        return super().set_params(**params)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        weighted = getattr(self.classifier, "class_weight", None) is not None
+        tags.classifier_tags.multi_label = not weighted
+        return tags

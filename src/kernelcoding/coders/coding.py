@@ -1,0 +1,96 @@
+"""From samples to codes, block by block: what ``transform`` and ``predict`` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import gen_batches
+
+from ..codes import Codes, is_csr
+from ..dictionary import Dictionary
+from ..formulations import Formulation
+from ..parallel import map_blocks
+from ..problem import CodingProblem
+from ..solvers.result import CodingResult, Convergence, Options
+
+# Samples are coded in blocks whose cross-similarities take about this many numbers: small enough
+# to stay in cache between the kernel and the solver, large enough for an efficient product.
+BLOCK_SIZE = 2**18
+
+Kept = TypeVar("Kept")
+
+
+def block_rows(dictionary: Dictionary) -> int:
+    """Samples in one block."""
+    return max(16, BLOCK_SIZE // dictionary.n_atoms)
+
+
+def problems(dictionary: Dictionary, X: NDArray) -> Iterator[tuple[slice, CodingProblem]]:
+    """The coding problems of samples, block by block."""
+    for rows in gen_batches(len(X), block_rows(dictionary)):
+        yield rows, dictionary.problem(X[rows])
+
+
+def map_codes(
+    formulation: Formulation,
+    options: Options,
+    dictionary: Dictionary,
+    X: NDArray,
+    keep: Callable[[slice, CodingProblem, CodingResult], Kept],
+    stacklevel: int = 4,
+) -> list[Kept]:
+    """Code samples in blocks, several at a time where asked; warn once of rows unfinished.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    options : Options
+        ``n_jobs`` counts blocks that are coded at the same time.
+    dictionary : Dictionary
+    X : array of shape (n, ...)
+        Checked samples.
+    keep : callable
+        Of rows, their problem and its codes: what to keep of a block.
+    stacklevel : int, default=4
+        Of the warning: the caller's caller by default.
+    """
+    alone = replace(options, n_jobs=1)
+
+    def code(rows: slice) -> tuple[Kept, Convergence]:
+        problem = dictionary.problem(X[rows])
+        result = formulation.solve(problem, alone)
+        return keep(rows, problem, result), result.convergence
+
+    found = map_blocks(code, len(X), block_rows(dictionary), options.n_jobs)
+    sum((convergence for _, convergence in found), Convergence()).warn(stacklevel=stacklevel)
+    return [kept for kept, _ in found]
+
+
+def code_samples(
+    formulation: Formulation, options: Options, dictionary: Dictionary, X: NDArray
+) -> Codes:
+    """Codes of checked samples in their precision, dense or CSR as ``options`` say."""
+    compact = options.sparse_output or formulation.is_sparse
+    inner = replace(options, sparse_output=compact)
+    if options.sparse_output:
+        blocks = map_codes(
+            formulation, inner, dictionary, X, lambda rows, problem, result: result.codes, 5
+        )
+        return sparse.vstack(blocks, format="csr").astype(X.dtype, copy=False)
+    # Zeros cost nothing until they are touched: sparse codes touch few.
+    make = np.zeros if compact else np.empty
+    codes = make((len(X), dictionary.n_atoms), X.dtype)
+
+    def write(rows: slice, problem: CodingProblem, result: CodingResult) -> None:
+        if is_csr(result.codes):
+            result.codes.astype(codes.dtype, copy=False).toarray(out=codes[rows])
+        else:
+            codes[rows] = result.codes
+
+    map_codes(formulation, inner, dictionary, X, write, 5)
+    return codes

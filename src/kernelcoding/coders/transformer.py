@@ -1,0 +1,129 @@
+"""Whatever codes samples with a dictionary it holds: coders, and what learns dictionaries."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..codes import Codes
+from ..dictionary import Dictionary, PointDictionary
+from ..formulations import Formulation
+from ..kernels import Kernel
+from ..solvers.result import Options
+from ..validation import check_codes, check_finite_codes, samples
+from .coding import code_samples, problems
+
+
+class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Samples in, codes out, with a fitted dictionary."""
+
+    kernel_: Kernel
+    dictionary_: Dictionary
+    n_features_in_: int
+    _n_features_out: int
+
+    def _coding(self) -> tuple[Formulation, Options]:
+        """What a code is, and how it is computed."""
+        raise NotImplementedError
+
+    def _validate_query(self, X: ArrayLike) -> NDArray:
+        check_is_fitted(self, "dictionary_")
+        return samples(self, X, self.kernel_, reset=False)
+
+    def transform(self, X: ArrayLike) -> Codes:
+        """Code samples.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples as in :meth:`fit`; with a precomputed kernel, their similarities to all
+            training samples, shape (n, n_train).
+
+        Returns
+        -------
+        codes : array of shape (n, n_atoms), or CSR array with ``sparse_output=True``
+            One code per row, in the precision of X.
+        """
+        X = self._validate_query(X)
+        return code_samples(*self._coding(), self.dictionary_, X)
+
+    def reconstruction_error(self, X: ArrayLike, codes: Codes | None = None) -> NDArray:
+        r"""Squared distance in H between samples and their reconstructions.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+        codes : array of shape (n, n_atoms), default=None
+            Their codes; computed where not given.
+
+        Returns
+        -------
+        errors : array of shape (n,)
+            :math:`\|\phi(x) - \Phi(D) y\|^2`.
+        """
+        X = self._validate_query(X)
+        if codes is None:
+            codes = code_samples(*self._coding(), self.dictionary_, X)
+        else:
+            codes = check_codes(codes, self.dictionary_.n_atoms, len(X))
+        check_finite_codes(codes)
+        errors = np.empty(len(X))
+        for rows, problem in problems(self.dictionary_, X):
+            exact = problem.astype(np.float64)
+            errors[rows] = exact.squared_error(codes[rows].astype(np.float64))
+        return errors
+
+    def certify(self, X: ArrayLike, codes: Codes) -> NDArray:
+        """Upper bound on how far each code is from the optimum of its problem.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+        codes : array or CSR array of shape (n, n_atoms)
+            Codes of any origin.
+
+        Returns
+        -------
+        gaps : array of shape (n,)
+            In units of the objective; infinite for a code outside the constraint.
+        """
+        X = self._validate_query(X)
+        codes = check_codes(codes, self.dictionary_.n_atoms, len(X))
+        formulation, _ = self._coding()
+        blocks = problems(self.dictionary_, X)
+        return np.concatenate([formulation.gap(problem, codes[rows]) for rows, problem in blocks])
+
+    def inverse_transform(self, codes: Codes) -> NDArray:
+        """Combine the atoms in input space with the weights of the codes.
+
+        With the linear kernel this is the reconstruction itself; with others it is its usual
+        first approximation, exact when the code is a single atom of weight one.
+
+        Parameters
+        ----------
+        codes : array or CSR array of shape (n, n_atoms)
+            Codes.
+
+        Returns
+        -------
+        X : array of shape (n, n_features)
+            Points of the input space.
+        """
+        check_is_fitted(self)
+        codes = check_codes(codes, self.dictionary_.n_atoms)
+        check_finite_codes(codes)
+        dictionary = self.dictionary_
+        if (
+            not isinstance(dictionary, PointDictionary)
+            or self.kernel_.uses_index
+            or dictionary.points.ndim != 2
+        ):
+            raise ValueError(
+                "inverse_transform needs atoms that are vectors; this dictionary has none "
+                "(precomputed kernel, stacks of matrices, or combinations of landmarks)."
+            )
+        return codes @ dictionary.points

@@ -1,0 +1,54 @@
+r"""What a dictionary is: points, or combinations :math:`\Phi(Z)A` of landmarks.
+
+A dictionary answers how similar samples are to the atoms (:meth:`Dictionary.cross`) and to
+themselves, and makes the coding problem of samples (:meth:`Dictionary.problem`). Coders never know
+which kind they hold.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from numpy.typing import NDArray
+
+from ..gram import GramFacts
+from ..kernels.base import Kernel
+from ..problem import CodingProblem, Neighbours
+
+
+class Dictionary:
+    """N atoms in the Hilbert space of a kernel."""
+
+    kernel: Kernel
+    index: NDArray | None = None  # which training samples the atoms are, where they are
+
+    @property
+    def gram(self) -> NDArray:
+        """Inner products of the atoms, (N, N)."""
+        raise NotImplementedError
+
+    def similarities(self, X: NDArray) -> tuple[NDArray, NDArray]:
+        """``k(x, x)`` of shape (n,) and the cross-similarities of shape (n, N)."""
+        raise NotImplementedError
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms."""
+        return self.gram.shape[0]
+
+    @cached_property
+    def facts(self) -> GramFacts:
+        """What follows from the Gram matrix alone, computed on demand."""
+        return GramFacts(self.gram)
+
+    def cross(self, X: NDArray) -> NDArray:
+        """Inner products of samples and atoms, (n, N)."""
+        return self.similarities(X)[1]
+
+    def problem(self, X: NDArray) -> CodingProblem:
+        """The problem of coding samples with this dictionary."""
+        return CodingProblem(*self.similarities(X), self.gram, self.facts)
+
+    def nearest(self, X: NDArray, n_neighbors: int) -> Neighbours:
+        """The ``n_neighbors`` atoms nearest to each sample in H."""
+        return self.problem(X).nearest(n_neighbors)

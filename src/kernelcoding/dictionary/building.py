@@ -1,0 +1,144 @@
+"""The dictionary, or the landmarks, that an estimator's parameters describe."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..kernels.base import Kernel
+from .base import Dictionary
+from .candidates import Candidates
+from .choosing import CHOICES, MEANS, cluster_means, named_choice
+from .combinations import CombinationDictionary
+from .points import PointDictionary
+
+POOL = 10  # candidates per landmark: more cost time and change little
+
+
+def build_dictionary(
+    kernel: Kernel,
+    X: NDArray,
+    atoms: int | ArrayLike | Dictionary | None,
+    init: str,
+    random_state: np.random.RandomState,
+) -> Dictionary:
+    """The dictionary that an estimator's ``atoms`` and ``init`` describe.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved.
+    X : array of shape (n, ...)
+        Training samples.
+    atoms : None, int, array or Dictionary
+        Every sample, that many, these points (for a precomputed kernel: these training
+        indices), or a dictionary made elsewhere.
+    init : {"k-means++", "random", "leverage", "kernel-k-means"}
+        How an integer number of atoms is chosen.
+    random_state : RandomState
+        Source of random numbers.
+    """
+    if isinstance(atoms, Dictionary):
+        return _fitting(atoms, X)
+    if atoms is None:
+        return PointDictionary(kernel, X, np.arange(len(X)))
+    if isinstance(atoms, (int, np.integer)) and not isinstance(atoms, bool):
+        return _chosen(kernel, X, int(atoms), init, random_state)
+    return _given(kernel, X, atoms)
+
+
+def _fitting(dictionary: Dictionary, X: NDArray) -> Dictionary:
+    """The dictionary itself, if it can answer for samples like these."""
+    try:
+        dictionary.cross(X[:1])
+    except ValueError as error:
+        raise ValueError(f"atoms is a dictionary that the samples do not fit: {error}") from error
+    return dictionary
+
+
+def _given(kernel: Kernel, X: NDArray, atoms: ArrayLike) -> PointDictionary:
+    points = np.asarray(atoms)
+    if points.ndim == 0:
+        raise ValueError(
+            f"atoms must be None, an integer, an array of points or a Dictionary, got {atoms!r}."
+        )
+    if kernel.uses_index:
+        if points.ndim != 1 or not np.issubdtype(points.dtype, np.integer):
+            raise ValueError(
+                "With a precomputed kernel, atoms must be an integer, None, or a 1-D array of "
+                f"indices of training samples; got an array of shape {points.shape} and type "
+                f"{points.dtype}."
+            )
+        if points.size == 0 or points.min() < 0 or points.max() >= len(X):
+            raise ValueError(f"atoms must be indices from 0 to {len(X) - 1}.")
+        return PointDictionary(kernel, X[points], points)
+    try:
+        points = kernel.check(points.astype(X.dtype, copy=False))
+    except ValueError as error:
+        raise ValueError(f"atoms: {error}") from error
+    if len(points) == 0:
+        raise ValueError("atoms must hold at least one point, got an empty array.")
+    if points.shape[1:] != X.shape[1:]:
+        raise ValueError(
+            f"atoms have shape {points.shape[1:]} each, but the samples have {X.shape[1:]}."
+        )
+    return PointDictionary(kernel, points)
+
+
+def _chosen(
+    kernel: Kernel, X: NDArray, n_atoms: int, init: str, random_state: np.random.RandomState
+) -> Dictionary:
+    init = named_choice(init, "init", means=True)
+    if not 1 <= n_atoms <= len(X):
+        raise ValueError(
+            f"atoms={n_atoms} must be at least 1 and at most the number of training samples, "
+            f"n_samples={len(X)}."
+        )
+    candidates = Candidates(kernel, X)
+    index = CHOICES["k-means++" if init == MEANS else init](candidates, n_atoms, random_state)
+    if init != MEANS:
+        return PointDictionary(kernel, X[index], index)
+    samples = PointDictionary(kernel, X, np.arange(len(X)))
+    return CombinationDictionary(samples, cluster_means(samples.gram, index))
+
+
+def choose_landmarks(
+    kernel: Kernel,
+    X: NDArray,
+    n_landmarks: int,
+    choice: str,
+    random_state: np.random.RandomState,
+) -> PointDictionary:
+    """Landmarks from the samples.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved.
+    X : array of shape (n, ...)
+        Samples; only those in a random pool of ``10 * n_landmarks`` are looked at.
+    n_landmarks : int
+    choice : {"k-means++", "random", "leverage"}
+    random_state : RandomState
+    """
+    n_landmarks = min(n_landmarks, len(X))
+    size = min(len(X), POOL * n_landmarks)
+    pool = np.sort(random_state.choice(len(X), size, replace=False))
+    # Rows of a given matrix are samples whose columns are the same training set.
+    rows = X[np.ix_(pool, pool)] if kernel.uses_index else np.asarray(X[pool])
+    chosen = CHOICES[choice](Candidates(kernel, rows), n_landmarks, random_state)
+    index = np.sort(pool[chosen])
+    return PointDictionary(kernel, np.asarray(X[index]), index)
+
+
+def given_landmarks(kernel: Kernel, landmarks: ArrayLike, X: NDArray) -> PointDictionary:
+    """The user's own landmarks, checked against the samples."""
+    points = np.asarray(landmarks).astype(X.dtype, copy=False)
+    if points.ndim == 0 or len(points) == 0:
+        raise ValueError("landmarks must hold at least one point.")
+    points = kernel.check(points)
+    if points.shape[1:] != X.shape[1:]:
+        raise ValueError(
+            f"landmarks have shape {points.shape[1:]} each, but the samples have {X.shape[1:]}."
+        )
+    return PointDictionary(kernel, points)

@@ -1,0 +1,134 @@
+"""Choosing samples to be atoms or landmarks: one table of names."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..gram import GramFacts
+from .candidates import Candidates
+
+MAX_LLOYD_ROUNDS = 100
+# Atoms (not landmarks) may also be the means of clusters that start from k-means++.
+MEANS = "kernel-k-means"
+
+
+def random_choice(
+    candidates: Candidates, n_chosen: int, random_state: np.random.RandomState
+) -> NDArray:
+    """Samples drawn without replacement, in increasing order."""
+    return np.sort(random_state.choice(len(candidates), n_chosen, replace=False))
+
+
+def spread_choice(
+    candidates: Candidates, n_chosen: int, random_state: np.random.RandomState
+) -> NDArray:
+    """k-means++ in H: each next sample is drawn in proportion to its squared distance."""
+    self_similarity, similarity_to = candidates.columns()
+    self_similarity = self_similarity.astype(np.float64)
+    n_samples = len(self_similarity)
+    chosen: list[int] = []
+    distances = np.ones(n_samples)
+    for _ in range(n_chosen):
+        total = distances.sum()
+        if total > 0:
+            weights = distances / total
+        else:  # only copies of chosen samples are left: any of those not yet taken
+            weights = np.ones(n_samples)
+            weights[chosen] = 0.0
+            weights /= weights.sum()
+        new = int(random_state.choice(n_samples, p=weights))
+        chosen.append(new)
+        away = self_similarity - 2.0 * similarity_to(new) + self_similarity[new]
+        away = np.maximum(away, 0.0)
+        distances = away if len(chosen) == 1 else np.minimum(distances, away)
+        distances[chosen] = 0.0
+    return np.array(chosen)
+
+
+def leverage_choice(
+    candidates: Candidates, n_chosen: int, random_state: np.random.RandomState
+) -> NDArray:
+    r"""Drawn in proportion to ridge leverage scores, which favours samples hard to explain.
+
+    .. math:: \ell_i = [K(K + \lambda I)^{-1}]_{ii}, \qquad \lambda = \mathrm{tr}(K) / m
+
+    Scores are estimated on m pilot samples drawn at random. With B an orthonormal basis of their
+    span, :math:`f_i` the coordinates of sample i and :math:`\rho_i` what they miss of its norm, the
+    estimate is :math:`f_i^\top(F^\top F + \lambda I)^{-1}f_i + \rho_i / \lambda`.
+    """
+    pilot = random_choice(candidates, n_chosen, random_state)
+    self_similarity, cross = candidates.columns()[0], candidates.similarity_to(pilot)
+    features = cross.astype(np.float64) @ GramFacts(cross[pilot]).orthonormal_basis()
+    ridge = float(self_similarity.sum()) / n_chosen
+    inner = features.T @ features + ridge * np.eye(features.shape[1])
+    explained = np.einsum("ij,ij->i", features, np.linalg.solve(inner, features.T).T)
+    missed = np.maximum(self_similarity - np.einsum("ij,ij->i", features, features), 0.0)
+    scores = np.maximum(explained + missed / ridge, 1e-12)
+    return random_state.choice(len(candidates), n_chosen, replace=False, p=scores / scores.sum())
+
+
+Choice = Callable[[Candidates, int, np.random.RandomState], NDArray]
+
+CHOICES: dict[str, Choice] = {
+    "k-means++": spread_choice,
+    "random": random_choice,
+    "leverage": leverage_choice,
+}
+
+
+def named_choice(name: str, parameter: str, means: bool = False) -> str:
+    """The name of a choice as it is today; ValueError names those that exist.
+
+    Parameters
+    ----------
+    name : str
+        What the user said.
+    parameter : str
+        Of which parameter, for the message.
+    means : bool, default=False
+        Whether means of clusters are possible too.
+    """
+    if name == "uniform":
+        warnings.warn(
+            f'{parameter}="uniform" is now called "random", as in init; the old name will go.',
+            FutureWarning,
+            stacklevel=3,
+        )
+        return "random"
+    known = sorted([*CHOICES, MEANS] if means else CHOICES)
+    if name not in known:
+        others = "" if means else " or points"
+        raise ValueError(f"{parameter} must be one of {known}{others}, got {name!r}.")
+    return name
+
+
+def cluster_means(gram: NDArray, starts: NDArray) -> NDArray:
+    """Lloyd's algorithm on a kernel matrix, from samples as centres: weights of the means."""
+    n_atoms = len(starts)
+    centres = np.zeros((len(gram), n_atoms), dtype=gram.dtype)
+    centres[starts, np.arange(n_atoms)] = 1.0
+    labels = np.full(len(gram), -1)
+    for _ in range(MAX_LLOYD_ROUNDS):
+        cross = gram @ centres
+        scores = np.einsum("ij,ij->j", centres, cross) - 2.0 * cross
+        new_labels = scores.argmin(axis=1)
+        _refill_empty(new_labels, scores.min(axis=1) + np.diag(gram), n_atoms)
+        if np.array_equal(new_labels, labels):
+            break
+        labels = new_labels
+        centres = (labels[:, None] == np.arange(n_atoms)).astype(gram.dtype)
+        centres /= centres.sum(axis=0)
+    return centres
+
+
+def _refill_empty(labels: NDArray, distances: NDArray, n_atoms: int) -> None:
+    """Give each empty cluster the worst represented sample of a cluster that can spare one."""
+    for empty in np.flatnonzero(np.bincount(labels, minlength=n_atoms) == 0):
+        can_spare = np.bincount(labels, minlength=n_atoms)[labels] > 1
+        worst = np.argmax(np.where(can_spare, distances, -np.inf))
+        labels[worst] = empty
+        distances[worst] = -np.inf

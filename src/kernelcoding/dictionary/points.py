@@ -1,0 +1,158 @@
+"""Atoms that are samples."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from ..kernels.base import Kernel
+from ..problem import CodingProblem, Neighbours
+from ..selection import smallest
+from .base import Dictionary
+
+# Eigenvalues more negative than this fraction of the largest are not rounding (in float32: than
+# the number of atoms times its precision).
+INDEFINITE = 1e-10
+
+
+class PointDictionary(Dictionary):
+    """Atoms that are samples: points of the input space.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved: its parameters are numbers.
+    points : array of shape (N, ...)
+        The atoms.
+    index : array of shape (N,), default=None
+        Which training samples the atoms are, where they are; precomputed kernels need it.
+    """
+
+    def __init__(self, kernel: Kernel, points: NDArray, index: NDArray | None = None):
+        self.kernel = kernel
+        self.points = points
+        self.index = index
+        self._prepared = kernel.prepare(points, index)
+        self.gram_before_clipping = _finite(kernel.between(self._prepared, self._prepared))
+        self._basis = None if kernel.is_positive_definite else self._positive_part()
+
+    @property
+    def is_clipped(self) -> bool:
+        """Whether a negative part of the kernel's spectrum was dropped."""
+        return self._basis is not None
+
+    @cached_property
+    def gram(self) -> NDArray:
+        """Inner products of the atoms, (N, N), with the negative spectrum (if any) clipped."""
+        if self._basis is None:
+            return self.gram_before_clipping
+        gram = self._basis.T @ self.gram_before_clipping @ self._basis
+        gram = self._basis @ (0.5 * (gram + gram.T)) @ self._basis.T
+        return 0.5 * (gram + gram.T)
+
+    def _positive_part(self) -> NDArray | None:
+        """Eigenvectors of the positive spectrum, where there is a negative one to drop."""
+        gram = self.gram_before_clipping
+        values, vectors = linalg.eigh(gram)
+        cutoff = max(INDEFINITE, len(gram) * float(np.finfo(gram.dtype).eps)) * values[-1]
+        if values[-1] >= 0 and values[0] >= -cutoff:
+            return None
+        if values[-1] <= 0:
+            raise ValueError(
+                f"The kernel {self.kernel!r} has no positive eigenvalue on these atoms: it is not "
+                "a similarity. Use a positive definite kernel or other parameters."
+            )
+        warnings.warn(
+            f"The kernel {self.kernel!r} is indefinite on these atoms (eigenvalues from "
+            f"{values[0]:.3g} to {values[-1]:.3g}): the negative part of its spectrum is clipped. "
+            "Use a positive definite kernel to avoid this.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return vectors[:, values > cutoff]
+
+    def similarities(self, X: NDArray) -> tuple[NDArray, NDArray]:
+        """``k(x, x)`` of shape (n,) and the cross-similarities of shape (n, N)."""
+        prepared = self.kernel.prepare(X)
+        cross = _finite(self.kernel.between(prepared, self._prepared))
+        self_similarity = self.kernel.diagonal_of(prepared)
+        unknown = np.isnan(self_similarity)
+        if self._basis is None and not unknown.any():
+            return self_similarity, cross
+        if self._basis is not None:
+            cross = (cross @ self._basis) @ self._basis.T
+        return self._completed(self_similarity, cross), cross
+
+    def _completed(self, self_similarity: NDArray, cross: NDArray) -> NDArray:
+        """The given k(x, x), raised where needed to what the cross-similarities imply.
+
+        The projection of a sample on the span of the atoms has a known norm, the least that a
+        positive definite kernel allows. It stands in where k(x, x) is unknown (a precomputed row
+        does not tell) or too small (a clipped kernel).
+        """
+        projected = np.einsum("ij,ij->i", self.facts.solve(cross.astype(np.float64)), cross)
+        return np.fmax(self_similarity, projected)
+
+    def problem(self, X: NDArray) -> CodingProblem:
+        """The problem of coding samples, whose similarities are computed when asked for."""
+        return PointProblem(self, X)
+
+
+class PointProblem(CodingProblem):
+    """Samples and atoms that are points: similarities on demand.
+
+    Approximate local coding asks for the nearest atoms only. For a kernel that falls with a
+    distance they are chosen by that distance, and only their kernel values are computed.
+
+    Parameters
+    ----------
+    dictionary : PointDictionary
+    X : array of shape (n, ...)
+        Samples.
+    """
+
+    def __init__(self, dictionary: PointDictionary, X: NDArray):
+        self.dictionary = dictionary
+        self.X = X
+        self.gram = dictionary.gram
+        self.facts = dictionary.facts
+        self.geometry = None
+        self.n_samples = len(X)
+        self._computed: tuple[NDArray, NDArray] | None = None
+
+    def _similarities(self) -> tuple[NDArray, NDArray]:
+        if self._computed is None:
+            own, cross = self.dictionary.similarities(self.X)
+            self._require_atoms(cross.shape[1])
+            self._computed = (own, cross)
+        return self._computed
+
+    def _require_atoms(self, n_atoms: int) -> None:
+        """Compiled code trusts these shapes; a model from a file need not keep its promises."""
+        if self.gram.shape != (n_atoms, n_atoms):
+            raise ValueError(f"{n_atoms} atoms do not go with a Gram matrix of {self.gram.shape}.")
+
+    def nearest(self, n_neighbors: int) -> Neighbours:
+        """The ``n_neighbors`` atoms nearest to each sample in H."""
+        kernel = self.dictionary.kernel
+        if not kernel.is_radial or self.dictionary.is_clipped or self._computed is not None:
+            return super().nearest(n_neighbors)
+        prepared = kernel.prepare(self.X)
+        statistic = kernel.statistic(prepared, self.dictionary._prepared)
+        self._require_atoms(statistic.shape[1])
+        indices = smallest(statistic, n_neighbors)
+        cross = kernel.profile(np.take_along_axis(statistic, indices, axis=1))
+        return Neighbours(indices, cross, kernel.diagonal_of(prepared))
+
+
+def _finite(similarities: NDArray) -> NDArray:
+    if not np.all(np.isfinite(similarities)):
+        raise ValueError(
+            "The kernel returned NaN or infinite similarities. Rescale the samples or change the "
+            "kernel's parameters."
+        )
+    return similarities

@@ -1,0 +1,279 @@
+"""What learning estimators share: kernel, landmarks, first atoms, the loop, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from ..coders.base import BaseKernelCoder, fitted_with, options_of
+from ..coders.sparse import KernelSparseCoder
+from ..coders.transformer import CodingTransformer
+from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
+from ..dictionary.building import choose_landmarks, given_landmarks
+from ..dictionary.choosing import MEANS, named_choice
+from ..formulations import Formulation
+from ..kernel_learning import KernelLearning, as_settings, learn_kernel, moved, prepared_start
+from ..kernels import Kernel, as_kernel
+from ..solvers.result import Options
+from ..validation import samples
+from .checks import check_coder, check_settings, refuse_zero_codes, require_distinct
+from .coding import Coded
+from .frames import Frame, LandmarkFrame, SampleFrame, sample_frame
+from .learner import Snapshot
+from .loop import Alternation, HalfStep, Outcome, Progress
+from .preimages import preimages_of
+from .starts import first_atoms
+
+REPRESENTATIVES = 10
+
+
+class Learner(Protocol):
+    """Takes the half-steps of learning and knows where it stands."""
+
+    n_replaced: int
+
+    @property
+    def coded(self) -> Coded:
+        """What the last pass over the samples found."""
+
+    @property
+    def steps(self) -> list[HalfStep]:
+        """One round of learning."""
+
+    def code(self) -> float:
+        """The first half-step."""
+
+    def crosses(self) -> Iterator[NDArray]:
+        """Similarities of samples and atoms, block by block."""
+
+    def snapshot(self) -> Snapshot:
+        """What is worth keeping."""
+
+    def dictionary(self, snapshot: Snapshot) -> Dictionary:
+        """The dictionary of a snapshot."""
+
+
+class BaseDictionaryLearning(CodingTransformer):
+    """Learns atoms in turn with codes, and perhaps with more; subclasses say with what."""
+
+    coder: BaseKernelCoder | None
+    n_atoms: int
+    n_landmarks: int | None
+    landmarks: str | ArrayLike
+    init: str
+    learn_kernel: bool | KernelLearning
+    max_iter: int
+    tol: float
+    callback: Callable[[Progress], object] | None
+    verbose: int
+    n_jobs: int | None
+    random_state: int | np.random.RandomState | None
+
+    coder_: BaseKernelCoder
+    objective_history_: NDArray
+    objective_steps_: NDArray
+    kernel_history_: NDArray
+    n_iter_: int
+    n_replaced_: int
+    status_: str
+
+    def _learn(
+        self, X: NDArray, y: NDArray | None, coder: BaseKernelCoder, kernel: Kernel
+    ) -> tuple[Learner, Outcome]:
+        """Learn kernel and atoms from checked samples; the learner and how it ended."""
+        self._check_samples(X, y, coder)
+        formulation, options = self._coding_of(coder)
+        self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
+        random_state = check_random_state(self.random_state)
+        frame = self._frame(X, random_state)
+        vectors, chosen = self._start(frame, X, y, random_state)
+        if self.learn_kernel:
+            first: Dictionary = frame.dictionary(vectors)
+            if self.init != MEANS:  # then the atoms are samples, better left out of L
+                first = PointDictionary(self.kernel_, X[chosen], chosen)
+            self.kernel_ = prepared_start(self.kernel_, X, y, as_settings(self.learn_kernel))
+            weights = frame.weights(vectors)
+            frame, vectors = self._learn_kernel(coder, first, frame, weights, X, random_state)
+        rounds = as_settings(self.learn_kernel).rounds if self.learn_kernel else 0
+        for remaining in range(rounds, -1, -1):
+            learner = self._learner(frame, vectors, X, X[chosen], formulation, options)
+            outcome = self._alternate(learner, formulation)
+            dictionary = learner.dictionary(outcome.best)
+            if not isinstance(dictionary, CombinationDictionary):
+                break
+            if outcome.status in ("interrupted", "callback"):
+                break
+            if remaining:
+                weights = dictionary.weights
+                frame, vectors = self._learn_kernel(
+                    coder, dictionary, frame, weights, X, random_state
+                )
+        outcome.best.convergence.warn(" of training samples", stacklevel=4)
+        self._adopt(coder, dictionary)
+        return learner, outcome
+
+    def _learner(
+        self,
+        frame: Frame,
+        vectors: NDArray,
+        X: NDArray,
+        chosen: NDArray,
+        formulation: Formulation,
+        options: Options,
+    ) -> Learner:
+        """Who takes the half-steps; ``chosen`` are the samples the first atoms are made of."""
+        raise NotImplementedError
+
+    def _start(
+        self,
+        frame: Frame,
+        X: NDArray,
+        y: NDArray | None,
+        random_state: np.random.RandomState,
+    ) -> tuple[NDArray, NDArray]:
+        """First atoms, and for each the sample that counts most in it; nothing is learned yet."""
+        rows, loads = first_atoms(frame, X, self.n_atoms, self.init, random_state, y)
+        vectors = np.asfortranarray(frame.samples(rows) @ loads)
+        require_distinct(frame, vectors)
+        self.objective_history_ = np.array([])
+        self.objective_steps_ = np.array([], dtype=str)
+        self.kernel_history_ = np.array([])
+        self.n_iter_ = self.n_replaced_ = 0
+        return vectors, rows[loads.argmax(axis=0)]
+
+    def _alternate(self, learner: Learner, formulation: Formulation) -> Outcome:
+        """One run of the loop; its figures are added to those of earlier runs."""
+
+        def first_codes() -> float:
+            objective = learner.code()
+            if learner.coded.usage.sum() == 0:
+                refuse_zero_codes(formulation, learner.crosses(), learner.coded.convergence)
+            return objective
+
+        outcome = Alternation(self.max_iter, self.tol, self.callback, self.verbose).run(
+            ("codes", first_codes), learner.steps, learner.snapshot
+        )
+        self.objective_history_ = np.append(self.objective_history_, outcome.history)
+        self.objective_steps_ = np.append(self.objective_steps_, outcome.steps)
+        self.n_iter_ += outcome.n_iter
+        self.n_replaced_ += learner.n_replaced
+        self.status_ = outcome.status
+        return outcome
+
+    def _learn_kernel(
+        self,
+        coder: BaseKernelCoder,
+        dictionary: Dictionary,
+        frame: Frame,
+        weights: NDArray,
+        X: NDArray,
+        random_state: np.random.RandomState,
+    ) -> tuple[Frame, NDArray]:
+        """Better kernel parameters for the present atoms; these in the new space."""
+        settings = as_settings(self.learn_kernel)
+        formulation, options = self._coding_of(coder)
+        learned = learn_kernel(
+            formulation, options, self.kernel_, X, dictionary, settings, random_state
+        )
+        learned.convergence.warn(" while the kernel was learned", stacklevel=5)
+        self.kernel_ = learned.kernel
+        self.kernel_history_ = np.append(self.kernel_history_, learned.history)
+        landmarks = moved(frame.landmarks, learned.kernel)
+        assert isinstance(landmarks, PointDictionary)
+        new: Frame = (
+            SampleFrame(landmarks)
+            if isinstance(frame, SampleFrame)
+            else LandmarkFrame(landmarks, X)
+        )
+        return new, new.coordinates(landmarks.facts.double @ weights, weights)
+
+    def preimages(self, n_steps: int = 100) -> NDArray:
+        """Points of the input space that show the atoms, (n_atoms, n_features).
+
+        Exact for the linear kernel and for atoms that are points; for the Gaussian kernel the
+        points most similar to the atoms, by fixed-point iteration; for other kernels on vectors
+        the most similar landmarks.
+        """
+        check_is_fitted(self, "dictionary_")
+        return preimages_of(self.dictionary_, n_steps)
+
+    # Machinery -------------------------------------------------------------------------------
+
+    def _checked(self) -> tuple[BaseKernelCoder, Kernel]:
+        """The coder and its kernel, parameters checked."""
+        check_settings(self)
+        coder = KernelSparseCoder() if self.coder is None else self.coder
+        check_coder(coder)
+        return coder, as_kernel(coder.kernel)
+
+    def _check_samples(self, X: NDArray, y: NDArray | None, coder: BaseKernelCoder) -> None:
+        if y is not None:
+            check_consistent_length(X, y)
+        if self.n_atoms > len(X):
+            raise ValueError(
+                f"n_atoms={self.n_atoms} must be at most the number of training samples, "
+                f"n_samples={len(X)}."
+            )
+        coder.formulation().check(self.n_atoms)
+
+    def _frame(self, X: NDArray, random_state: np.random.RandomState) -> Frame:
+        landmarks = self._landmarks(X, random_state)
+        if landmarks is None:
+            return sample_frame(self.kernel_, X)
+        return LandmarkFrame(landmarks, X)
+
+    def _landmarks(self, X: NDArray, random_state: np.random.RandomState) -> PointDictionary | None:
+        """Chosen or given landmarks; None where all samples are to serve."""
+        if not isinstance(self.landmarks, str):
+            return given_landmarks(self.kernel_, self.landmarks, X)
+        if self.n_landmarks is None:
+            return None
+        choice = named_choice(self.landmarks, "landmarks")
+        return choose_landmarks(self.kernel_, X, self.n_landmarks, choice, random_state)
+
+    def _coding_of(self, coder: BaseKernelCoder) -> tuple[Formulation, Options]:
+        """What codes are while atoms are learned, and how they are computed."""
+        options = options_of(coder)
+        if self.n_jobs is not None:
+            options = replace(options, n_jobs=self.n_jobs)
+        return coder.formulation(), options
+
+    def _coding(self) -> tuple[Formulation, Options]:
+        return self.coder_.formulation(), options_of(self.coder_)
+
+    def _adopt(self, coder: BaseKernelCoder, dictionary: Dictionary) -> None:
+        self.dictionary_ = dictionary
+        self.coder_ = fitted_with(coder, dictionary, like=self)
+        if self.n_jobs is not None:
+            self.coder_.set_params(n_jobs=self.n_jobs)
+        self._n_features_out = dictionary.n_atoms
+
+    @property
+    def representatives_(self) -> NDArray:
+        """For each atom the training samples with the largest weights, (n_atoms, at most 10)."""
+        check_is_fitted(self, "dictionary_")
+        dictionary = self.dictionary_
+        if not isinstance(dictionary, CombinationDictionary):
+            raise AttributeError(
+                'Atoms learned with update="points" are points, not combinations of samples.'
+            )
+        order = np.argsort(-np.abs(dictionary.weights), axis=0, kind="stable")
+        order = order[: min(REPRESENTATIVES, len(order))].T
+        index = dictionary.landmarks.index
+        return order if index is None else np.asarray(index)[order]
+
+    def _validate_training(self, X: ArrayLike, kernel: Kernel, reset: bool = True) -> NDArray:
+        return samples(self, X, kernel, reset=reset, min_samples=2 if reset else 1)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        coder = KernelSparseCoder() if self.coder is None else self.coder
+        tags.input_tags = get_tags(coder).input_tags
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,108 @@
+"""What dictionary learning refuses, and what it tells the user to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..coders.base import BaseKernelCoder, require_coder
+from ..dictionary.choosing import named_choice
+from ..formulations import Formulation
+from ..problem import CodingProblem
+from ..solvers.result import Convergence, Status
+from ..validation import check_count, check_positive
+from .frames import Frame
+
+
+class Settings(Protocol):
+    """Parameters that every learning estimator has."""
+
+    n_atoms: int
+    n_landmarks: int | None
+    landmarks: str | ArrayLike
+    init: str
+    max_iter: int
+    tol: float
+
+
+def check_settings(learning: Settings) -> None:
+    """Refuse parameters of the learning estimator that no data could make sense of."""
+    check_count("n_atoms", learning.n_atoms)
+    check_count("max_iter", learning.max_iter)
+    if learning.n_landmarks is not None:
+        check_count("n_landmarks", learning.n_landmarks)
+        if isinstance(learning.landmarks, str) and learning.n_landmarks < learning.n_atoms:
+            raise ValueError(
+                f"n_landmarks={learning.n_landmarks} must be at least n_atoms={learning.n_atoms}."
+            )
+    if isinstance(learning.landmarks, str):
+        named_choice(learning.landmarks, "landmarks")
+    if learning.tol != 0:
+        check_positive("tol", learning.tol)
+
+
+def check_forgetting(forgetting: float | str) -> None:
+    """Refuse what is neither "auto" nor a number in (0, 1]."""
+    if forgetting != "auto":
+        check_positive("forgetting", forgetting)
+        if float(forgetting) > 1:
+            raise ValueError(f"forgetting must be at most 1, got {forgetting!r}.")
+
+
+def check_coder(coder: BaseKernelCoder) -> None:
+    """Refuse what is no coder, or a coder with nothing left to learn."""
+    require_coder(coder)
+    if coder.atoms is not None:
+        raise ValueError(
+            f"The coder's atoms are fixed (atoms={type(coder.atoms).__name__}), so there is "
+            "nothing to learn. Give the coder atoms=None and say n_atoms here."
+        )
+    if coder.learn_kernel:
+        raise ValueError(
+            "The coder's kernel is learned with the dictionary: give the coder learn_kernel=False "
+            "and say learn_kernel here."
+        )
+    coder._check_parameters()
+
+
+def require_distinct(frame: Frame, vectors: NDArray) -> None:
+    """Refuse samples that are all one point in H."""
+    norms = np.diag(frame.gram(vectors))
+    distances = norms + norms[0] - 2.0 * frame.gram(vectors)[0]
+    smallest = 1e-12 * max(float(norms.max()), np.finfo(float).tiny)
+    if distances.max() > smallest:
+        return
+    for block in frame.blocks(vectors[:, :1]):  # first atoms may coincide by chance
+        if np.max(block.self_similarity + norms[0] - 2.0 * block.cross[:, 0]) > smallest:
+            return
+    raise ValueError(
+        "All samples are the same point in the Hilbert space of the kernel: a dictionary needs "
+        "at least two distinct samples."
+    )
+
+
+def refuse_zero_codes(
+    formulation: Formulation, crosses: Iterable[NDArray], convergence: Convergence
+) -> None:
+    """Say why no atom is used: similarities of samples and atoms tell the largest useful alpha."""
+    if convergence.status is not Status.CONVERGED:
+        raise ValueError(f"All codes are zero, because {convergence.status.value}.")
+    largest = 0.0
+    for cross in crosses:
+        n_atoms = cross.shape[1]
+        problem = CodingProblem(np.zeros(len(cross)), cross, np.zeros((n_atoms, n_atoms)))
+        critical = formulation.critical_alpha(problem)
+        if critical is None:
+            raise ValueError(
+                "All codes are zero: no sample has anything in common with any atom (are the "
+                "samples zero, or the kernel far too narrow?)."
+            )
+        largest = max(largest, float(critical.max()))
+    alpha = getattr(formulation, "alpha", np.nan)
+    raise ValueError(
+        f"All codes are zero: alpha={alpha:g} is too large for these samples. The largest alpha "
+        f"that uses any atom at all is {largest:.3g}; useful values are a tenth of that and below."
+    )

@@ -1,0 +1,304 @@
+"""Dictionary learning in Hilbert space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from ..coders.base import BaseKernelCoder
+from ..coders.coding import code_samples, problems
+from ..dictionary import PointDictionary
+from ..formulations import Formulation
+from ..kernel_learning import KernelLearning, as_settings, prepared_start
+from ..kernels import Gaussian, Kernel
+from ..solvers.result import Options
+from .base import BaseDictionaryLearning, Learner
+from .checks import check_forgetting
+from .frames import Frame, LandmarkFrame, unit_norms
+from .learner import AtomLearner, Snapshot
+from .loop import Progress
+from .online import OnlineState
+from .point_learner import PointLearner
+from .sums import Sums
+from .updates import UPDATES, named_update, update_for
+
+
+class KernelDictionaryLearning(BaseDictionaryLearning):
+    r"""Learn the dictionary of a coder.
+
+    .. math:: \min_{D, Y}\ \frac1n\sum_i \tfrac12\|\phi(x_i) - \Phi(D) y_i\|^2
+              + \alpha\, r(y_i; x_i, D), \qquad \Phi(D) = \Phi(Z) A
+
+    Codes and atoms are updated in turn. Landmarks Z are all training samples (the paper's case) or
+    a chosen few, with which time is linear in the number of samples.
+
+    Parameters
+    ----------
+    coder : estimator, default=None
+        Any coder of this package with ``atoms=None``; None is ``KernelSparseCoder()``. It brings
+        kernel, prior and constraint.
+    n_atoms : int, default=100
+        Number of atoms to learn.
+    n_landmarks : int, default=None
+        Number of landmarks; None takes all samples.
+    landmarks : {"k-means++", "random", "leverage"} or array of points, default="k-means++"
+        How landmarks are chosen where ``n_landmarks`` is given, or the landmarks themselves.
+    update : str, default="auto"
+        How atoms are updated: ``"pinv"`` (the paper's closed form, atoms scaled to unit norm),
+        ``"coordinate"`` (one atom after the other within the unit ball), ``"ksvd"`` and
+        ``"aksvd"`` (greedy codes only), ``"gradient"`` (soft bag of words only: its codes depend
+        on the atoms), ``"points"`` (Gaussian kernel only: atoms are points of the input space).
+        ``"auto"`` takes the closed form as long as it lowers the objective, then coordinate
+        descent; gradients for soft bag of words.
+    init : {"k-means++", "random", "leverage", "kernel-k-means"}, default="k-means++"
+        First atoms. Where ``fit`` is given class labels, each class gets its share.
+    learn_kernel : bool or KernelLearning, default=False
+        Learn the kernel's parameters too, for the first atoms (with ``KernelLearning(rounds=1)``
+        once more for learned ones, after which atoms are learned again). ``partial_fit`` does so
+        on its first batch only.
+    max_iter : int, default=30
+        Most rounds of codes and atoms.
+    tol : float, default=1e-4
+        Learning ends when a round lowers the objective by less than this fraction.
+    forgetting : float in (0, 1] or "auto", default="auto"
+        What the past counts in ``partial_fit``: sums are multiplied by it before each batch.
+        ``"auto"`` lets the first batches fade and in the long run forgets nothing.
+    callback : callable, default=None
+        Called after every half-step with an object that has ``iteration``, ``step``,
+        ``objective`` and ``seconds``; a true answer ends learning.
+    verbose : int, default=0
+        1 shows a line per round, 2 a line per half-step.
+    n_jobs : int, default=None
+        Threads; None leaves it to the coder.
+    random_state : int, RandomState or None, default=0
+        For landmarks and first atoms.
+
+    Attributes
+    ----------
+    dictionary_ : Dictionary
+        The learned atoms; ``atoms=dl.dictionary_`` plugs them into any coder.
+    coder_ : estimator
+        The coder, fitted with the learned dictionary.
+    kernel_ : Kernel
+        Resolved on the training data.
+    objective_history_ : array
+        Mean objective after every half-step: first codes, then atoms, codes, atoms, codes, ...
+        With ``partial_fit``, of each batch before it was learned from.
+    objective_steps_ : array of str
+        Which half-step each of these was after: "codes", "atoms".
+    representatives_ : array of shape (n_atoms, at most 10)
+        For each atom the training samples with the largest weights in it, largest first (with
+        landmarks given as points or ``partial_fit``: indices of landmarks).
+    kernel_history_ : array
+        With ``learn_kernel``, the ratio of objective and discrepancy after every accepted step.
+    n_iter_ : int
+        Rounds.
+    n_replaced_ : int
+        Atoms replaced because no sample used them or another atom equalled them.
+    status_ : str
+        "converged", "max_iter", "callback" or "interrupted".
+
+    Notes
+    -----
+    Section "Dictionary Learning" of the paper. Where codes may be scaled freely, atoms have unit
+    norm: otherwise the prior is cheated by large atoms and small codes. The update honours the
+    penalty of distance in local coordinate coding exactly; with exact LLC's penalty it goes in a
+    descent direction and is shortened until the objective falls. Approximate LLC and localised
+    bag of words choose neighbours anew with every dictionary, which may raise the objective: the
+    best round is kept.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from kernelcoding import KernelDictionaryLearning, KernelSparseCoder
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> dl = KernelDictionaryLearning(KernelSparseCoder(alpha=0.05), n_atoms=20, max_iter=5)
+    >>> dl.fit(X[:200]).transform(X[200:210]).shape
+    (10, 20)
+    >>> bool((dl.objective_history_[1:] <= dl.objective_history_[:-1] * (1 + 1e-9)).all())
+    True
+    """
+
+    def __init__(
+        self,
+        coder: BaseKernelCoder | None = None,
+        n_atoms: int = 100,
+        n_landmarks: int | None = None,
+        landmarks: str | ArrayLike = "k-means++",
+        update: str = "auto",
+        init: str = "k-means++",
+        learn_kernel: bool | KernelLearning = False,
+        max_iter: int = 30,
+        tol: float = 1e-4,
+        forgetting: float | str = "auto",
+        callback: Callable[[Progress], object] | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.coder = coder
+        self.n_atoms = n_atoms
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.update = update
+        self.init = init
+        self.learn_kernel = learn_kernel
+        self.max_iter = max_iter
+        self.tol = tol
+        self.forgetting = forgetting
+        self.callback = callback
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # Learning --------------------------------------------------------------------------------
+
+    def fit(self, X: ArrayLike | Iterator[ArrayLike], y: ArrayLike | None = None) -> Self:
+        """Learn a dictionary.
+
+        Parameters
+        ----------
+        X : array-like, or an iterator of arrays
+            Training samples; may be memory-mapped. An iterator of batches is read once, as by
+            ``partial_fit``.
+        y : array-like of shape (n_samples,), default=None
+            Class labels, for a balanced first dictionary; other targets are not looked at.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._online: OnlineState | None = None
+        # What partial_fit goes on from: atoms in their coordinates, and the sums over samples.
+        self._learned: tuple[Frame, tuple[NDArray, Sums]] | None = None
+        if isinstance(X, Iterator):
+            return self._fit_batches(X)
+        coder, kernel = self._checked()
+        X = self._validate_training(X, kernel)
+        learner, outcome = self._learn(X, None if y is None else np.asarray(y), coder, kernel)
+        if isinstance(learner, AtomLearner):
+            frame, best = learner.frame, outcome.best
+            assert isinstance(best, Snapshot)
+            kept = frame.with_samples(None) if isinstance(frame, LandmarkFrame) else frame
+            self._learned = (kept, (best.now.vectors, best.sums))
+        return self
+
+    def _checked(self) -> tuple[BaseKernelCoder, Kernel]:
+        coder, kernel = super()._checked()
+        check_forgetting(self.forgetting)
+        named_update(self.update).check(coder.formulation(), kernel)
+        return coder, kernel
+
+    def _learner(
+        self,
+        frame: Frame,
+        vectors: NDArray,
+        X: NDArray,
+        chosen: NDArray,
+        formulation: Formulation,
+        options: Options,
+    ) -> Learner:
+        update = update_for(self.update, formulation)
+        update.check_frame(frame)
+        if update.moves_points:
+            assert isinstance(self.kernel_, Gaussian)
+            return PointLearner(X, chosen, self.kernel_, formulation, options)
+        return AtomLearner(frame, vectors, formulation, options, update)
+
+    def _fit_batches(self, batches: Iterator[ArrayLike]) -> Self:
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+            delattr(self, name)
+        for batch in batches:
+            self.partial_fit(batch)
+        if self._online is None:
+            raise ValueError("The iterator of batches was empty.")
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Learn from one more batch of samples.
+
+        The first batch gives the landmarks (all of it with ``n_landmarks=None``), unless they are
+        given, and the first atoms. Only two sums over samples are kept, so that memory does not
+        grow.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+        y : array-like of shape (n_samples,), default=None
+            Class labels, for a balanced first dictionary.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        coder, kernel = self._checked()
+        if kernel.uses_index:
+            raise ValueError(
+                "partial_fit needs samples, not similarities: a precomputed kernel ties all "
+                "samples to one training set. Use fit, or a kernel of samples."
+            )
+        if not named_update(self.update).learns_online:
+            names = [name for name, kind in UPDATES.items() if kind.learns_online]
+            raise ValueError(
+                f"partial_fit keeps no codes, which update={self.update!r} needs. "
+                f"Use one of {names}."
+            )
+        learned = getattr(self, "_learned", None)
+        if learned is not None:
+            frame, (vectors, sums) = learned
+            self._online = OnlineState.after(frame, vectors, sums)
+            self._learned = None
+        first = getattr(self, "_online", None) is None
+        X = self._validate_training(X, kernel, reset=first)
+        formulation, options = self._coding_of(coder)
+        if first:
+            self._begin(coder, kernel, X, None if y is None else np.asarray(y))
+        assert self._online is not None
+        update = update_for(self.update, formulation)
+        outcome = self._online.learn(X, formulation, options, update, self.forgetting)
+        outcome.convergence.warn(" of this batch")
+        self.objective_history_ = np.append(self.objective_history_, outcome.objective)
+        self.n_replaced_ += outcome.n_replaced
+        self.n_iter_ += 1
+        self._adopt(coder, self._online.frame.dictionary(self._online.vectors))
+        return self
+
+    def _begin(self, coder: BaseKernelCoder, kernel: Kernel, X: NDArray, y: NDArray | None) -> None:
+        self._check_samples(X, y, coder)
+        self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
+        random_state = check_random_state(self.random_state)
+        landmarks = self._landmarks(X, random_state) or PointDictionary(
+            self.kernel_, X, np.arange(len(X))
+        )
+        frame = LandmarkFrame(landmarks, X)
+        vectors, _ = self._start(frame, X, y, random_state)
+        if self.learn_kernel:
+            self.kernel_ = prepared_start(self.kernel_, X, y, as_settings(self.learn_kernel))
+            new, vectors = self._learn_kernel(
+                coder, frame.dictionary(vectors), frame, frame.weights(vectors), X, random_state
+            )
+            assert isinstance(new, LandmarkFrame)
+            frame = new
+        if coder.formulation().is_cone:
+            vectors = unit_norms(frame, vectors, vectors)[0]
+        self._online = OnlineState(frame.with_samples(None), vectors, Sums.none(vectors))
+        self.status_ = "online"
+
+    def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
+        """Minus the mean objective of coding these samples: larger is better."""
+        X = self._validate_query(X)
+        formulation, options = self._coding()
+        codes = code_samples(formulation, options, self.dictionary_, X)
+        total = 0.0
+        for rows, problem in problems(self.dictionary_, X):
+            exact, part = problem.astype(np.float64), codes[rows].astype(np.float64)
+            total += 0.5 * exact.squared_error(part).sum()
+            total += formulation.value(exact, part).sum()
+        return -float(total) / len(X)

@@ -1,0 +1,290 @@
+r"""Coordinates for vectors of H: where atoms live while they are learned.
+
+Atoms are combinations of landmarks, :math:`\Phi(D) = \Phi(Z) A`. Learning needs sums of vectors and
+inner products between them, and both frames offer these through plain arrays, a column per vector:
+
+* :class:`SampleFrame`, the paper's case Z = X: the column holds A and K A, one below the other. No
+  inverse of K is ever needed.
+* :class:`LandmarkFrame`, few landmarks: coordinates in an orthonormal basis of their span. Samples
+  are visited in blocks and need not fit in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codes import Codes, dense, times_codes
+from ..dictionary import CombinationDictionary, PointDictionary
+from ..kernels.base import Kernel
+
+# Similarities to landmarks are kept between passes up to this many numbers (256 MB), else they are
+# computed again in blocks of about BLOCK numbers.
+KEPT = 2**25
+BLOCK = 2**22
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some samples: inner products with themselves, with the landmarks, and with vectors."""
+
+    rows: slice
+    self_similarity: NDArray  # (n,)
+    similarity: NDArray  # (n, n_landmarks)
+    cross: NDArray  # (n, N)
+
+    def every(self, stride: int) -> Block:
+        """The first sample and each of the stride-th after it."""
+        some = slice(None, None, stride)
+        rows = slice(self.rows.start, self.rows.stop, stride)
+        return Block(rows, self.self_similarity[some], self.similarity[some], self.cross[some])
+
+
+class Frame:
+    """Coordinates of vectors in H, and the samples as seen through them."""
+
+    landmarks: PointDictionary
+    n_samples: int
+    dimension: int  # numbers in a column
+    keeps_samples: bool  # whether all similarities stay in memory between passes
+    _asked: tuple[NDArray, NDArray] | None = None  # vectors (never changed in place), their gram
+
+    def blocks(self, vectors: NDArray) -> Iterator[Block]:
+        """All samples and their inner products with the vectors."""
+        raise NotImplementedError
+
+    def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
+        r"""Coordinates of :math:`\Phi(X) P` from ``image = K_ZX P`` (and P, if all is kept)."""
+        raise NotImplementedError
+
+    def inner(self, left: NDArray, right: NDArray) -> NDArray:
+        """Inner products of the columns of two arrays of coordinates."""
+        raise NotImplementedError
+
+    def squares(self, vectors: NDArray) -> NDArray:
+        """Squared norms of the columns, never negative."""
+        raise NotImplementedError
+
+    def weights(self, vectors: NDArray) -> NDArray:
+        """The vectors as combinations of landmarks: A, (n_landmarks, N)."""
+        raise NotImplementedError
+
+    def samples(self, rows: NDArray) -> NDArray:
+        """Coordinates of (the projections of) samples, one column each."""
+        raise NotImplementedError
+
+    def sum_of(self, rows: NDArray, weights: NDArray) -> NDArray:
+        """Coordinates of a weighted sum of (the projections of) samples, one column."""
+        raise NotImplementedError
+
+    def kernel_of(self, rows: NDArray) -> NDArray:
+        """Inner products of (the projections of) samples, (n, n)."""
+        raise NotImplementedError
+
+    def project(self, vector: NDArray) -> NDArray:
+        """Inner products of all samples with one vector, (n,); for frames that keep samples."""
+        raise NotImplementedError
+
+    # What follows from these -----------------------------------------------------------------
+
+    def combine(self, loads: Codes) -> NDArray:
+        r"""Coordinates of :math:`\Phi(X) P`."""
+        nobody = np.zeros((self.dimension, 0))
+        image = sum(times_codes(b.similarity.T, loads[b.rows]) for b in self.blocks(nobody))
+        return self.coordinates(np.asarray(image), loads)
+
+    def gram(self, vectors: NDArray) -> NDArray:
+        """Inner products of the columns, symmetric; remembered, as atoms are asked about often."""
+        if self._asked is None or self._asked[0] is not vectors:
+            gram = self.inner(vectors, vectors)
+            gram = 0.5 * (gram + gram.T)
+            gram.flags.writeable = False
+            self._asked = (vectors, gram)
+        return self._asked[1]
+
+    def dictionary(self, vectors: NDArray) -> CombinationDictionary:
+        """The vectors as atoms."""
+        return CombinationDictionary(self.landmarks, self.weights(vectors))
+
+
+class SampleFrame(Frame):
+    """Every training sample is a landmark; a column is A over K A."""
+
+    keeps_samples = True
+
+    def __init__(self, samples: PointDictionary):
+        self.landmarks = samples
+        self.n_samples = samples.n_atoms
+        self.dimension = 2 * self.n_samples
+        self.kernel_matrix = samples.facts.double
+
+    def blocks(self, vectors):
+        """All samples at once: their inner products are half of the coordinates."""
+        kernel = self.kernel_matrix
+        rows = slice(0, self.n_samples)
+        yield Block(rows, np.diag(kernel), kernel, vectors[self.n_samples :])
+
+    def coordinates(self, image, loads):
+        """P over K P."""
+        return np.asfortranarray(np.vstack([dense(loads), image]))
+
+    def inner(self, left, right):
+        """A' (K B)."""
+        return left[: self.n_samples].T @ right[self.n_samples :]
+
+    def squares(self, vectors):
+        """Diagonal of A' (K A)."""
+        n = self.n_samples
+        return np.maximum(np.einsum("i...,i...->...", vectors[:n], vectors[n:]), 0.0)
+
+    def weights(self, vectors):
+        """The upper half."""
+        return np.ascontiguousarray(vectors[: self.n_samples])
+
+    def samples(self, rows):
+        """Unit vectors over columns of K."""
+        columns = np.zeros((2 * self.n_samples, len(rows)), order="F")
+        columns[rows, np.arange(len(rows))] = 1.0
+        columns[self.n_samples :] = self.kernel_matrix[:, rows]
+        return columns
+
+    def sum_of(self, rows, weights):
+        """The weights over their image."""
+        column = np.zeros(self.dimension)
+        column[rows] = weights
+        column[self.n_samples :] = weights @ self.kernel_matrix[rows]
+        return column
+
+    def kernel_of(self, rows):
+        """A block of K."""
+        return self.kernel_matrix[np.ix_(rows, rows)]
+
+    def project(self, vector):
+        """K a, the lower half."""
+        return vector[self.n_samples :]
+
+
+class LandmarkFrame(Frame):
+    """Orthonormal coordinates in the span of landmarks.
+
+    Parameters
+    ----------
+    landmarks : PointDictionary
+        Z.
+    X : array of shape (n, ...)
+        The samples; may be memory-mapped.
+    """
+
+    def __init__(self, landmarks: PointDictionary, X: NDArray, basis: NDArray | None = None):
+        self.landmarks = landmarks
+        self.basis = landmarks.facts.orthonormal_basis() if basis is None else basis
+        self.X = X
+        self.n_samples = len(X)
+        self.dimension = self.basis.shape[1]
+        self.keeps_samples = self.n_samples * landmarks.n_atoms <= KEPT
+        self._kept: tuple[NDArray, NDArray] | None = None
+        if self.keeps_samples and self.n_samples > 0:
+            self._kept = self._similarities(slice(0, self.n_samples))
+
+    def with_samples(self, X: NDArray | None) -> LandmarkFrame:
+        """The same coordinates for other samples, or for none."""
+        X = self.landmarks.points[:0] if X is None else X
+        return LandmarkFrame(self.landmarks, X, self.basis)
+
+    def _similarities(self, rows: slice) -> tuple[NDArray, NDArray]:
+        self_similarity, cross = self.landmarks.similarities(np.asarray(self.X[rows]))
+        if self.landmarks.kernel.uses_index:  # the training matrix itself: its diagonal is known
+            index = np.arange(self.n_samples)[rows]
+            prepared = self.landmarks.kernel.prepare(self.X[rows], index)
+            self_similarity = np.fmax(self_similarity, self.landmarks.kernel.diagonal_of(prepared))
+        return self_similarity.astype(np.float64), cross.astype(np.float64, copy=False)
+
+    def blocks(self, vectors):
+        """Samples in blocks; similarities are computed anew unless they are few."""
+        weights = self.weights(vectors)
+        if self._kept is not None:
+            self_similarity, similarity = self._kept
+            rows = slice(0, self.n_samples)
+            yield Block(rows, self_similarity, similarity, similarity @ weights)
+            return
+        step = max(16, BLOCK // self.landmarks.n_atoms)
+        for start in range(0, self.n_samples, step):
+            rows = slice(start, min(start + step, self.n_samples))
+            self_similarity, similarity = self._similarities(rows)
+            yield Block(rows, self_similarity, similarity, similarity @ weights)
+
+    def coordinates(self, image, loads):
+        """The image in the orthonormal basis."""
+        return np.asfortranarray(self.basis.T @ image)
+
+    def inner(self, left, right):
+        """Plain products: the basis is orthonormal."""
+        return left.T @ right
+
+    def squares(self, vectors):
+        """Plain squares."""
+        return np.einsum("i...,i...->...", vectors, vectors)
+
+    def weights(self, vectors):
+        """Back from the basis to the landmarks."""
+        return self.basis @ vectors
+
+    def samples(self, rows):
+        """Projections of the samples on the span of the landmarks."""
+        return np.asfortranarray(self.basis.T @ self._rows(rows).T)
+
+    def _rows(self, rows):
+        if self._kept is not None:
+            return self._kept[1][rows]
+        return self.landmarks.cross(np.asarray(self.X[rows])).astype(np.float64)
+
+    def sum_of(self, rows, weights):
+        """Projection of the weighted sum."""
+        return self.basis.T @ (weights @ self._rows(rows))
+
+    def kernel_of(self, rows):
+        """Inner products of projections."""
+        projections = self._rows(rows) @ self.basis
+        return projections @ projections.T
+
+    def project(self, vector):
+        """Inner products with a vector of the span."""
+        return self._rows(slice(None)) @ (self.basis @ vector)
+
+
+def unit_norms(frame: Frame, vectors: NDArray, fallback: NDArray) -> tuple[NDArray, NDArray]:
+    """Atoms of unit norm, and the norms they had: codes are multiplied by these."""
+    norms = np.sqrt(frame.squares(vectors))
+    gone = ~(norms > 1e-12 * max(norms.max(), np.finfo(float).tiny))
+    safe = np.where(gone, 1.0, norms)
+    scaled = vectors / safe
+    scaled[:, gone] = fallback[:, gone]
+    return scaled, np.where(gone, 0.0, norms)
+
+
+def sample_frame(kernel: Kernel, X: NDArray) -> SampleFrame:
+    """The paper's frame; says what to do where the kernel matrix would not fit in memory."""
+    needed = 2 * len(X) ** 2 * 8  # the matrix and one temporary of its size
+    available = available_memory()
+    if available is not None and needed > available:
+        raise MemoryError(
+            f"The kernel matrix of {len(X)} samples needs about {needed / 2**30:.1f} GB, but only "
+            f"{available / 2**30:.1f} GB are free. Set n_landmarks (for example 2000): cost and "
+            "memory are then linear in the number of samples."
+        )
+    return SampleFrame(PointDictionary(kernel, X, np.arange(len(X))))
+
+
+def available_memory() -> int | None:
+    """Bytes that can be had without swapping; None where the system does not say."""
+    try:
+        with open("/proc/meminfo") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None

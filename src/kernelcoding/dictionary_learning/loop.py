@@ -1,0 +1,133 @@
+"""The alternating loop: half-steps in turn until the objective stops falling."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+# One half-step: its name and a function that takes it and returns the objective afterwards.
+HalfStep = tuple[str, Callable[[], float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a callback is told after every half-step."""
+
+    iteration: int  # 0 before the first full round
+    max_iter: int
+    step: str
+    objective: float
+    seconds: float  # since the loop began
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What the loop leaves behind."""
+
+    history: list[float] = field(default_factory=list)  # objective after every half-step
+    steps: list[str] = field(default_factory=list)  # their names
+    n_iter: int = 0
+    best: Any = None  # snapshot where the objective was lowest at the end of a round
+    objective: float = float("inf")  # there
+    status: str = "max_iter"  # or "converged", "callback", "interrupted"
+
+
+class Alternation:
+    """Runs half-steps in turn, remembers the best state, and can be stopped at any time.
+
+    Parameters
+    ----------
+    max_iter : int
+        Most rounds.
+    tol : float
+        The loop ends when a round lowers the objective by less than this fraction of it.
+    callback : callable, default=None
+        Called with a :class:`Progress` after every half-step; a true answer ends the loop.
+    verbose : int, default=0
+        1 shows a line per round, 2 a line per half-step.
+    """
+
+    def __init__(
+        self,
+        max_iter: int,
+        tol: float,
+        callback: Callable[[Progress], Any] | None = None,
+        verbose: int = 0,
+    ):
+        self.max_iter = max_iter
+        self.tol = tol
+        self.callback = callback
+        self.verbose = verbose
+
+    def run(
+        self, first: HalfStep, steps: Sequence[HalfStep], snapshot: Callable[[], Any]
+    ) -> Outcome:
+        """Take the first half-step, then rounds of the others; interrupted, keep the best.
+
+        Parameters
+        ----------
+        first : HalfStep
+            Taken once, before the rounds.
+        steps : sequence of HalfStep
+            One round.
+        snapshot : callable
+            The state worth keeping, asked for at the end of a round; never changed in place.
+        """
+        self._start = time.perf_counter()
+        outcome = Outcome()
+        try:
+            stopped = self._take(first, 0, outcome)
+            self._keep(outcome, snapshot)
+            while not stopped and outcome.n_iter < self.max_iter:
+                before = outcome.history[-1]
+                iteration = outcome.n_iter + 1
+                stopped = any([self._take(step, iteration, outcome) for step in steps])
+                outcome.n_iter = iteration
+                self._keep(outcome, snapshot)
+                if before - outcome.history[-1] <= self.tol * abs(before):
+                    outcome.status = "converged"
+                    break
+            if stopped:
+                outcome.status = "callback"
+        except KeyboardInterrupt:
+            if outcome.best is None:
+                raise
+            outcome.status = "interrupted"
+            warnings.warn(
+                f"Learning was interrupted in round {outcome.n_iter + 1}: the best dictionary so "
+                "far is kept.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return outcome
+
+    def _take(self, step: HalfStep, iteration: int, outcome: Outcome) -> bool:
+        name, function = step
+        objective = function()
+        outcome.history.append(objective)
+        outcome.steps.append(name)
+        progress = Progress(
+            iteration, self.max_iter, name, objective, time.perf_counter() - self._start
+        )
+        self._show(progress)
+        return bool(self.callback is not None and self.callback(progress))
+
+    def _keep(self, outcome: Outcome, snapshot: Callable[[], Any]) -> None:
+        if outcome.best is None or outcome.history[-1] <= outcome.objective:
+            outcome.best, outcome.objective = snapshot(), outcome.history[-1]
+
+    def _show(self, progress: Progress) -> None:
+        if self.verbose <= 0 or (self.verbose == 1 and progress.step != "codes"):
+            return
+        left = ""
+        if progress.iteration > 0:
+            rounds = progress.max_iter - progress.iteration
+            left = f", at most {progress.seconds / progress.iteration * rounds:.0f} s left"
+        sys.stderr.write(
+            f"round {progress.iteration}/{progress.max_iter} {progress.step}: objective "
+            f"{progress.objective:.6g} after {progress.seconds:.1f} s{left}\n"
+        )

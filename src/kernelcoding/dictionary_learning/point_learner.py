@@ -1,0 +1,116 @@
+"""The half-steps for atoms that are points of the input space, for the Gaussian kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codes import count_users
+from ..dictionary import Dictionary, PointDictionary
+from ..formulations import Formulation
+from ..kernels import Gaussian
+from ..problem import CodingProblem
+from ..solvers.result import Options
+from . import refresh
+from .coding import Coded, better
+from .learner import ROUNDING, Snapshot
+from .loop import HalfStep
+from .state import Candidate
+from .sums import Sums
+from .updates.points import move_points
+
+
+class PointLearner:
+    """Points that are moved in the input space; all similarities are in memory.
+
+    Parameters
+    ----------
+    samples : array of shape (n, d)
+    points : array of shape (N, d)
+        First atoms.
+    kernel : Gaussian
+        Resolved.
+    formulation, options
+        As in :class:`~kernelcoding.dictionary_learning.learner.AtomLearner`.
+    """
+
+    def __init__(
+        self,
+        samples: NDArray,
+        points: NDArray,
+        kernel: Gaussian,
+        formulation: Formulation,
+        options: Options,
+    ):
+        self.samples = np.asarray(samples, dtype=np.float64)
+        self.kernel = kernel
+        self.formulation = formulation
+        self.options = replace(options, sparse_output=formulation.is_sparse)
+        self.now = Candidate(np.array(points, dtype=np.float64))
+        self.objective = np.inf
+        self.n_replaced = 0
+        self._coded: Coded | None = None
+
+    @property
+    def coded(self) -> Coded:
+        """What the last coding of the samples found."""
+        assert self._coded is not None, "nothing was coded yet"
+        return self._coded
+
+    def code(self) -> float:
+        """Code all samples with the present points."""
+        problem = self._problem(self.now.vectors)
+        before = self.now.codes
+        result = self.formulation.solve(problem, replace(self.options, start=before))
+        codes, errors = result.codes, problem.squared_error(result.codes)
+        if before is not None and self.formulation.is_greedy:
+            codes, errors = better(problem, codes, errors, before)
+        self.now = replace(self.now, codes=codes)
+        self.objective = self._objective(problem, self.now)
+        nothing = Sums.none(self.now.vectors.T)
+        usage = count_users(codes)
+        self._coded = Coded(codes, nothing, self.objective, errors, usage, result.convergence)
+        return self.objective
+
+    def improve(self) -> float:
+        """Move the points; where the prior depends on them, only if the objective falls."""
+        dead = refresh.unused(self.coded.usage)
+        worst = np.argsort(self.coded.errors)[::-1][: len(dead)]
+        points = self.now.vectors.copy()
+        points[dead] = self.samples[worst]
+        self.n_replaced += len(dead)
+        self.now = self.now.with_atoms(points)
+        moved = move_points(points, self.samples, self.now.codes, float(self.kernel.gamma))
+        candidate = self.now.with_atoms(moved)
+        objective = self._objective(self._problem(moved), candidate)
+        if objective <= self.objective * (1.0 + ROUNDING):
+            self.now, self.objective = candidate, objective
+        return self.objective
+
+    @property
+    def steps(self) -> list[HalfStep]:
+        """One round of learning."""
+        return [("atoms", self.improve), ("codes", self.code)]
+
+    def crosses(self) -> Iterator[NDArray]:
+        """Similarities of samples and atoms."""
+        yield self._problem(self.now.vectors).cross
+
+    def snapshot(self) -> Snapshot:
+        """The points, and how their codes ended."""
+        return Snapshot(self.now, self.coded.sums, self.coded.convergence)
+
+    def dictionary(self, snapshot: Snapshot) -> Dictionary:
+        """The dictionary of a snapshot."""
+        return PointDictionary(self.kernel, snapshot.now.vectors)
+
+    def _problem(self, points: NDArray) -> CodingProblem:
+        return PointDictionary(self.kernel, points).problem(self.samples)
+
+    def _objective(self, problem: CodingProblem, now: Candidate) -> float:
+        assert now.codes is not None
+        value = self.formulation.value(problem, now.codes)
+        return float(np.mean(0.5 * problem.squared_error(now.codes) + value))

@@ -1,0 +1,83 @@
+"""Points of the input space that show atoms: pre-images (Mika et al., 1999)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
+from ..kernels import Gaussian, Linear
+
+HALVINGS = 8
+
+
+def climb(point: NDArray, targets: NDArray, weights: NDArray, gamma: float, steps: int = 1):
+    r"""Raise :math:`\sum_i w_i \kappa(u, t_i)` by safeguarded fixed-point steps."""
+    for _ in range(steps):
+        value, pulls = similarity_sum(point, targets, weights, gamma)
+        total = pulls.sum()
+        direction = pulls @ targets - total * point
+        # Where the weights cancel the fixed point is far away: never further than the data are.
+        step = 1.0 / max(abs(total), 1e-3 * np.abs(pulls).sum(), np.finfo(float).tiny)
+        for _ in range(HALVINGS):
+            candidate = point + step * direction
+            if similarity_sum(candidate, targets, weights, gamma)[0] > value:
+                point = candidate
+                break
+            step *= 0.5
+        else:
+            break
+    return point
+
+
+def similarity_sum(
+    point: NDArray, targets: NDArray, weights: NDArray, gamma: float
+) -> tuple[float, NDArray]:
+    """The weighted sum of kernel values at a point, and its terms."""
+    differences = targets - point
+    terms = weights * np.exp(-gamma * np.einsum("ij,ij->i", differences, differences))
+    return float(terms.sum()), terms
+
+
+def preimages(weights: NDArray, landmarks: NDArray, gamma: float, steps: int = 100) -> NDArray:
+    r"""For each atom :math:`\Phi(Z)a` the point whose image has the largest inner product with it.
+
+    Parameters
+    ----------
+    weights : array of shape (m, N)
+        A.
+    landmarks : array of shape (m, d)
+        Z.
+    gamma : float
+        Width of the Gaussian kernel.
+
+    Returns
+    -------
+    points : array of shape (N, d)
+        Local maxima, from the most similar landmark on (Mika et al., 1999).
+    """
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    landmarks = np.asarray(landmarks, dtype=np.float64)
+    similarity = rbf_kernel(landmarks, gamma=gamma) @ weights
+    starts = landmarks[similarity.argmax(axis=0)]
+    return np.array(
+        [climb(start, landmarks, weights[:, j], gamma, steps) for j, start in enumerate(starts)]
+    )
+
+
+def preimages_of(dictionary: Dictionary, steps: int) -> NDArray:
+    """Points that show the atoms of any dictionary of vectors, or the most similar landmarks."""
+    if isinstance(dictionary, PointDictionary):
+        return dictionary.points.copy()
+    assert isinstance(dictionary, CombinationDictionary)
+    landmarks, weights, kernel = dictionary.landmarks, dictionary.weights, dictionary.kernel
+    if kernel.uses_index:
+        raise ValueError("A precomputed kernel knows no points: atoms have no pre-images.")
+    if isinstance(kernel, Linear):
+        return weights.T @ landmarks.points
+    if isinstance(kernel, Gaussian):
+        return preimages(weights, landmarks.points, float(kernel.gamma), steps)
+    norms = np.sqrt(np.maximum(np.diag(landmarks.gram), np.finfo(float).tiny))
+    similarity = (landmarks.gram @ weights) / norms[:, None]
+    return landmarks.points[similarity.argmax(axis=0)]

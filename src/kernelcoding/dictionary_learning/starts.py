@@ -1,0 +1,98 @@
+"""First dictionaries: combinations of samples, balanced over classes where labels are known."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.multiclass import type_of_target
+
+from ..codes import Codes
+from ..dictionary.candidates import Candidates, KnownCandidates
+from ..dictionary.choosing import CHOICES, MEANS, cluster_means, named_choice
+from .frames import Frame, SampleFrame
+
+POOL = 20  # samples looked at for each first atom, where landmarks are few
+SMALL = 2000  # and at least so many
+
+
+def initial_loads(
+    candidates: Candidates,
+    n_atoms: int,
+    init: str,
+    random_state: np.random.RandomState,
+    y: NDArray | None = None,
+) -> Codes:
+    """The first atoms as combinations of candidates, (n, n_atoms).
+
+    Parameters
+    ----------
+    candidates : Candidates
+        n samples.
+    n_atoms : int
+    init : {"k-means++", "random", "leverage", "kernel-k-means"}
+    random_state : RandomState
+    y : array of shape (n,), default=None
+        Class labels: each class then gets its share of the atoms.
+    """
+    init = named_choice(init, "init", means=True)
+    choose = CHOICES["k-means++" if init == MEANS else init]
+    everyone = np.arange(len(candidates))
+    parts = shares(y, n_atoms) if has_classes(y) else [(everyone, n_atoms)]
+    loads = sparse.lil_array((len(candidates), n_atoms))
+    done = 0
+    for rows, count in parts:
+        part = candidates if len(rows) == len(candidates) else candidates.take(rows)
+        columns = np.arange(done, done + count)
+        chosen = choose(part, count, random_state)
+        if init == MEANS:
+            loads[np.ix_(rows, columns)] = cluster_means(part.matrix(), chosen)
+        else:
+            loads[rows[chosen], columns] = 1.0
+        done += count
+    return loads.tocsr()
+
+
+def first_atoms(
+    frame: Frame,
+    X: NDArray,
+    n_atoms: int,
+    init: str,
+    random_state: np.random.RandomState,
+    y: NDArray | None = None,
+) -> tuple[NDArray, NDArray]:
+    """Samples, and how they combine to the first atoms; few are looked at if landmarks are few."""
+    kernel = frame.landmarks.kernel
+    rows = np.arange(len(X))
+    pool = max(POOL * n_atoms, SMALL)
+    if len(X) > pool and frame.landmarks.n_atoms < len(X):
+        rows = np.sort(random_state.choice(len(X), pool, replace=False))
+    labels = np.asarray(y)[rows] if has_classes(y) else None
+    if isinstance(frame, SampleFrame):
+        candidates: Candidates = KnownCandidates(frame.kernel_matrix)
+    elif kernel.uses_index:
+        candidates = KnownCandidates(kernel(X)[np.ix_(rows, rows)])
+    else:
+        candidates = Candidates(kernel, np.asarray(X[rows]))
+    loads = initial_loads(candidates, n_atoms, init, random_state, labels)
+    used = np.unique(loads.nonzero()[0])
+    return rows[used], loads[used].toarray()
+
+
+def has_classes(y: NDArray | None) -> bool:
+    """Whether these are labels of classes, one per sample."""
+    return y is not None and type_of_target(y) in ("binary", "multiclass")
+
+
+def shares(y: NDArray | None, n_atoms: int) -> list[tuple[NDArray, int]]:
+    """For each class its samples and its number of atoms: equal shares as far as samples allow."""
+    labels, members = np.unique(np.asarray(y), return_inverse=True)
+    rows = [np.flatnonzero(members == c) for c in range(len(labels))]
+    counts = np.zeros(len(labels), dtype=int)
+    while counts.sum() < n_atoms:
+        open_classes = [c for c in range(len(labels)) if counts[c] < len(rows[c])]
+        missing = n_atoms - int(counts.sum())
+        each = max(1, missing // len(open_classes))
+        for c in open_classes[:missing]:
+            counts[c] += min(each, len(rows[c]) - counts[c])
+    return [(rows[c], int(counts[c])) for c in range(len(labels)) if counts[c] > 0]

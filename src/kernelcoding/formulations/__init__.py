@@ -1,0 +1,9 @@
+"""What a code is: the whole truth that solving, judging and learning need, and no estimator."""
+
+from .assignment import SoftAssignment
+from .base import Formulation
+from .neighbours import NeighbourFit
+from .penalised import Penalised
+from .sensitivity import Sensitivity
+
+__all__ = ["Formulation", "NeighbourFit", "Penalised", "Sensitivity", "SoftAssignment"]
