@@ -28,7 +28,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, train_test_split
 from threadpoolctl import threadpool_limits
 
-from kernelcoding import KernelLLC, KernelSparseCoder, ResidualClassifier
+from kernelcoding import KernelLearning, KernelLLC, KernelSparseCoder, ResidualClassifier
 from kernelcoding.kernels import (
     Fixed,
     Gaussian,
@@ -40,7 +40,6 @@ from kernelcoding.kernels import (
     Sigmoid,
     Stein,
 )
-from kernelcoding import KernelLearning
 
 from . import data
 

@@ -12,6 +12,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from kernelcoding import KernelLearning, KernelSparseCoder
+from kernelcoding.coders.base import options_of
+from kernelcoding.kernel_learning.held_out import Problems
+from kernelcoding.kernel_learning.ratio import RatioProblem
 from kernelcoding.kernels import (
     Fixed,
     Gaussian,
@@ -21,8 +24,6 @@ from kernelcoding.kernels import (
     Polynomial,
     Sigmoid,
 )
-from kernelcoding.kernel_learning.held_out import Problems
-from kernelcoding.kernel_learning.ratio import RatioProblem
 
 from . import data
 from .judge import Row, race
@@ -66,7 +67,13 @@ class Counted:
 def without_own(coder, kernel, X):
     """Code every sample with the atoms of other folds, from similarities to codes."""
     problems = Problems(
-        coder, kernel, X, coder.dictionary_, KernelLearning(), np.random.RandomState(0)
+        coder.formulation(),
+        options_of(coder),
+        kernel,
+        X,
+        coder.dictionary_,
+        KernelLearning(),
+        np.random.RandomState(0),
     )
     return problems.of(problems.samples).loss_and_spread(kernel.theta)
 

@@ -1,5 +1,5 @@
 """Locality-constrained coding: approximate LLC against the kernel matrix alone, exact LLC against
-one factorisation a sample.
+one factorisation per sample.
 """
 
 import numpy as np
@@ -47,10 +47,10 @@ def approximate(repeats):
 
 
 def exact(repeats):
-    """The peer factorises one matrix a sample, as the formula is written."""
+    """The peer factorises one matrix per sample, as the formula is written."""
     for name, atoms, queries in problems():
         coder = KernelLLC("rbf", atoms, n_neighbors=None, n_jobs=2).fit(atoms)
-        problem = next(coder.problems(queries))[1]
+        problem = coder.dictionary_.problem(queries)
         penalty = coder.formulation().penalty(problem)
         measured, (codes, other) = race(
             lambda c=coder, q=queries: c.transform(q),
@@ -61,7 +61,7 @@ def exact(repeats):
             "largest gap": float(coder.certify(queries, codes).max()),
             "largest difference": float(np.abs(codes - other).max()),
         }
-        yield Row("local_coding", f"exact LLC, {name}", "one factor a sample", 2, measured, facts)
+        yield Row("local_coding", f"exact LLC, {name}", "one factor per sample", 2, measured, facts)
 
 
 def problems():

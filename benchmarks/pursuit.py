@@ -5,7 +5,10 @@ import numpy as np
 import spams
 from threadpoolctl import threadpool_limits
 
+from kernelcoding.constraints import AtMost
+from kernelcoding.priors import NoPrior
 from kernelcoding.solvers import pursuit
+from kernelcoding.solvers.result import Options
 
 from . import data
 from .judge import Row, race
@@ -32,7 +35,9 @@ def run(quick=False):
 
 
 def ours(problem, n_nonzero, selection, threads):
-    return pursuit.solve(problem, n_nonzero, selection, n_jobs=threads)[0]
+    nothing = NoPrior().bind(problem)
+    constraint, options = AtMost(n_nonzero, selection), Options(n_jobs=threads)
+    return pursuit.solve(problem, nothing, constraint, options).codes
 
 
 def mean_error(problem, codes):

@@ -7,8 +7,10 @@ import spams
 from sklearn.decomposition import sparse_encode
 from threadpoolctl import threadpool_limits
 
+from kernelcoding.constraints import Free
 from kernelcoding.penalty import Penalty
 from kernelcoding.solvers import active_set
+from kernelcoding.solvers.result import Options
 
 from . import data
 from .judge import Row, kkt_residual, lasso_objective, race
@@ -33,16 +35,8 @@ def cells():
 def ours(problem, alpha, threads, start=None):
     """Codes as a CSR array; SPAMS returns columns of the same kind."""
     penalty = Penalty(np.full((1, problem.n_atoms), alpha), np.zeros((1, problem.n_atoms)))
-    codes, *_ = active_set.solve(
-        problem,
-        penalty,
-        nonnegative=False,
-        sum_to_one=False,
-        n_jobs=threads,
-        start=start,
-        sparse_output=True,
-    )
-    return codes
+    options = Options(n_jobs=threads, start=start, sparse_output=True)
+    return active_set.solve(problem, penalty, Free(), options).codes
 
 
 def spams_lasso(problem, threads):

@@ -6,10 +6,10 @@ import spams
 from threadpoolctl import threadpool_limits
 
 from kernelcoding.constraints import Free, Simplex
-from kernelcoding.formulation import Formulation
+from kernelcoding.formulations import Penalised
 from kernelcoding.priors import GroupL1, LocalCoordinate, NoPrior
 from kernelcoding.problem import CodingProblem
-from kernelcoding.solvers.choose import Options, solve
+from kernelcoding.solvers.result import Options
 
 from . import data
 from .judge import Row, race
@@ -38,7 +38,7 @@ def sources():
 
 
 def encode(problem, formulation):
-    return solve(problem, formulation, Options(n_jobs=1, certify=False)).codes
+    return formulation.solve(problem, Options(n_jobs=1)).codes
 
 
 def objective(problem, formulation, codes):
@@ -47,7 +47,7 @@ def objective(problem, formulation, codes):
 
 def groups(name, problem, labels, alpha, repeats):
     """SPAMS runs FISTA to a duality gap of 1e-6; every group weighs the same there."""
-    formulation = Formulation(GroupL1(labels, np.ones(len(np.unique(labels)))), Free(), alpha)
+    formulation = Penalised(GroupL1(labels, np.ones(len(np.unique(labels)))), Free(), alpha)
     atoms, samples = data.factor(problem)
     start = np.zeros((problem.n_atoms, problem.n_samples), order="F")
     numbers = np.unique(labels, return_inverse=True)[1].astype(np.int32) + 1
@@ -76,7 +76,7 @@ def groups(name, problem, labels, alpha, repeats):
 
 
 def simplex(name, problem, repeats):
-    formulation = Formulation(NoPrior(), Simplex())
+    formulation = Penalised(NoPrior(), Simplex())
     atoms, samples = data.factor(problem)
     with threadpool_limits(1):
         measured, (codes, other) = race(
@@ -100,7 +100,7 @@ def local_coordinates(name, atoms, queries, alpha=0.1):
     problem = CodingProblem(
         np.einsum("ij,ij->i", queries, queries), queries @ atoms.T, atoms @ atoms.T
     )
-    formulation = Formulation(LocalCoordinate(), Free(), alpha)
+    formulation = Penalised(LocalCoordinate(), Free(), alpha)
     with threadpool_limits(1):
         measured, (codes, answer) = race(
             lambda: encode(problem, formulation),

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.special import entr
 
 from helpers import cases
-from helpers.cases import CONSTRAINTS, PAIRS, PRIORS, Case, case
+from helpers.cases import CONSTRAINTS, PAIRS, PRIORS, Absolute, Case, case
 from kernelcoding.certificates import local_gap, soft_assignment_gap
 from kernelcoding.constraints import Free, NonNegative, SumToOne
 from kernelcoding.formulations import Penalised
@@ -225,14 +225,6 @@ def test_a_zero_dictionary_is_judged_without_a_warning():
 
 
 # A prior of one's own ----------------------------------------------------------------------
-
-
-class Absolute:
-    def value(self, codes):
-        return np.abs(codes).sum(axis=1)
-
-    def prox(self, points, scale):
-        return np.sign(points) * np.maximum(np.abs(points) - scale, 0.0)
 
 
 @pytest.mark.parametrize("constraint", ["Free", "SumToOne"])

@@ -66,6 +66,17 @@ PROBLEMS = {
     "low rank": lambda rng: linear_problem(rng, 5),
 }
 
+
+class Absolute:
+    """A prior that a user might have written."""
+
+    def value(self, codes):
+        return np.abs(codes).sum(axis=1)
+
+    def prox(self, points, scale):
+        return np.sign(points) * np.maximum(np.abs(points) - scale, 0.0)
+
+
 WEIGHTS = np.linspace(0.0, 2.0, N_ATOMS)
 WEIGHTS[5] = 0.0  # two atoms are free, the first and this one
 LABELS = np.array(list("abcde" * 3))[:N_ATOMS]

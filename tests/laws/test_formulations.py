@@ -1,347 +1,268 @@
-"""Every prior with every constraint, against cvxpy, brute force and itself."""
+"""What every formulation must satisfy: its facts, its judge, its values and its derivatives."""
 
-from itertools import combinations
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 
 from helpers import cases
-from helpers.cases import CONSTRAINTS, PAIRS, PRIORS, case, solve
-from kernelcoding import constraints, priors
-from kernelcoding.certificates import certify
-from kernelcoding.constraints import AtMost, Free, NonNegative, OneAtom, Simplex, SumToOne
-from kernelcoding.formulations import Penalised
+from helpers.cases import LABELS, WEIGHTS, solve
+from helpers.every_formulation import EVERY_FORMULATION, FORMULATIONS
+from kernelcoding.codes import dense, is_csr
+from kernelcoding.constraints import OneAtom
+from kernelcoding.formulations import NeighbourFit, Penalised
 from kernelcoding.formulations.penalised import TABLE
-from kernelcoding.priors import L1, GroupL1, LocalCoordinate, NoPrior, Ridge, WeightedL1
+from kernelcoding.formulations.scored import augmented
+from kernelcoding.priors import GroupL1, Prior, SparseGroupL1, WeightedL1
 from kernelcoding.problem import CodingProblem
+from reference.formulations import objective
 
-SETTINGS = [("gaussian", 0.001)] + [(name, 0.05) for name in cases.PROBLEMS]
-
-
-class Absolute:
-    """A prior that a user might have written."""
-
-    def value(self, codes):
-        return np.abs(codes).sum(axis=1)
-
-    def prox(self, points, scale):
-        return np.sign(points) * np.maximum(np.abs(points) - scale, 0.0)
+TIGHT = {"tol": 1e-10, "max_iter": 100_000}
+SOME = np.array([9, 2, 4, 0, 13, 5, 7, 12])  # in no order; no atom of the group "b" is left
 
 
-def assert_feasible(constraint, codes, tolerance=1e-9):
-    name = type(constraint).__name__
-    assert np.all(np.isfinite(codes))
-    if name in ("NonNegative", "Simplex"):
-        assert codes.min() >= 0.0
-    if name in ("SumToOne", "Simplex"):
-        assert_allclose(codes.sum(axis=1), 1.0, atol=tolerance)
+def coded(problem, formulation):
+    """Codes in the form in which the formulation makes them."""
+    return solve(problem, formulation, **TIGHT, sparse_output=formulation.is_sparse).codes
 
 
-def test_the_lists_of_these_tests_are_complete():
-    built_in = {getattr(priors, name) for name in priors.__all__} - {
-        priors.Prior,
-        priors.CustomPrior,
-    }
-    assert {type(prior) for prior in PRIORS.values()} == built_in
-    convex = {
-        kind
-        for kind in (getattr(constraints, name) for name in constraints.__all__)
-        if kind.is_convex and kind is not constraints.Constraint
-    }
-    assert {type(constraint) for constraint in CONSTRAINTS.values()} == convex
-    for prior in PRIORS.values():
-        assert convex | {OneAtom} <= set(TABLE[prior.kind])
+def is_own(formulation):
+    """Whether a user wrote the prior: there is a residual then, no bound."""
+    return isinstance(formulation, Penalised) and not isinstance(formulation.prior, Prior)
 
 
-@pytest.mark.parametrize(("problem_name", "alpha"), SETTINGS)
-@pytest.mark.parametrize(("prior", "constraint"), PAIRS)
-def test_codes_are_optimal(prior, constraint, problem_name, alpha):
-    given = case(problem_name, prior, constraint, alpha)
-    result = solve(given.problem, given.formulation)
-    assert result.converged.all()
-    assert_feasible(given.formulation.constraint, result.codes)
-    reached = given.objective(result.codes)
-    assert np.all(np.abs(reached - given.optimum) <= 1e-7 * given.scale)
-    # The library's own objective is the same function.
-    assert_allclose(
-        given.formulation.objective(given.problem, result.codes), reached, rtol=0, atol=1e-12
-    )
-    gaps = given.formulation.gap(given.problem, result.codes)
-    assert np.all(gaps <= 1e-6 * given.scale)
-    penalty = given.formulation.penalty(given.problem)
-    judged = certify(given.problem, penalty, given.formulation.constraint, result.codes)
-    assert_array_equal(judged, gaps)
-
-
-@pytest.mark.parametrize(("prior", "constraint"), PAIRS)
-def test_codes_do_not_depend_on_their_neighbours(prior, constraint, rng):
-    problem = cases.gaussian_problem(rng, gamma=1.0, n_features=4, n_samples=9)
-    formulation = Penalised(PRIORS[prior], CONSTRAINTS[constraint], 0.02)
-    together = solve(problem, formulation).codes
-    order = rng.permutation(9)
-    assert_allclose(solve(problem.take(order), formulation).codes, together[order], atol=1e-9)
-    for row in (0, 4, 8):
-        alone = solve(problem.take(slice(row, row + 1)), formulation).codes
-        assert_allclose(alone[0], together[row], atol=1e-9)
-
-
-@pytest.mark.parametrize(("prior", "constraint"), PAIRS)
-def test_sparse_codes_and_threads_change_nothing(prior, constraint, rng):
-    problem = cases.gaussian_problem(rng, gamma=1.0, n_features=4, n_samples=5)
-    formulation = Penalised(PRIORS[prior], CONSTRAINTS[constraint], 0.02)
-    dense = solve(problem, formulation)
-    compact = solve(problem, formulation, sparse_output=True, n_jobs=2)
-    assert isinstance(compact.codes, sparse.csr_array)
-    assert_allclose(compact.codes.toarray(), dense.codes, atol=1e-12)
-    gaps = formulation.gap(problem, dense.codes)
-    assert_allclose(formulation.gap(problem, compact.codes), gaps, atol=1e-12)
-
-
-@pytest.mark.parametrize(("prior", "constraint"), PAIRS)
-def test_single_precision_is_kept_and_nearly_as_good(prior, constraint):
-    given = case("regular", prior, constraint)
-    single = given.problem.astype(np.float32)
-    result = solve(single, given.formulation)
-    assert result.codes.dtype == np.float32
-    codes = result.codes.astype(np.float64)
-    assert_feasible(given.formulation.constraint, codes, tolerance=1e-5)
-    assert np.all(given.objective(codes) - given.optimum <= 1e-5 * given.scale)
-    assert np.all(given.formulation.gap(single, result.codes) <= 1e-4 * given.scale)
-
-
-@pytest.mark.parametrize(("prior", "constraint"), PAIRS)
-def test_no_samples_give_no_codes(prior, constraint):
-    problem = cases.problem("gaussian").take(slice(0, 0))
-    formulation = Penalised(PRIORS[prior], CONSTRAINTS[constraint], 0.02)
-    assert solve(problem, formulation).codes.shape == (0, problem.n_atoms)
-
-
-@pytest.mark.parametrize(("prior", "constraint"), PAIRS)
-def test_samples_unlike_every_atom_are_coded_all_the_same(prior, constraint):
-    # No correlation to be a fraction of; the second sample is zero itself.
-    gram = cases.problem("regular").gram
-    problem = CodingProblem(np.array([1.0, 0.0]), np.zeros((2, 14)), gram)
-    formulation = Penalised(PRIORS[prior], CONSTRAINTS[constraint], 0.05)
-    values, _ = cases.convex.optimum(problem, formulation.prior, formulation.constraint, 0.05)
-    result = solve(problem, formulation)
-    assert result.converged.all()
-    assert_allclose(formulation.objective(problem, result.codes), values, atol=1e-7)
-    assert np.all(formulation.gap(problem, result.codes) <= 1e-6)
-
-
-@pytest.mark.parametrize("constraint", CONSTRAINTS)
-@pytest.mark.parametrize("prior", ["L1", "WeightedL1", "GroupL1", "Locality", "LocalCoordinate"])
-def test_without_weight_a_prior_is_no_prior(prior, constraint):
-    given = case("low rank", "NoPrior", constraint)
-    formulation = Penalised(PRIORS[prior], CONSTRAINTS[constraint], 0.0)
-    result = solve(given.problem, formulation)
-    assert_feasible(formulation.constraint, result.codes)
-    assert np.all(given.objective(result.codes) - given.optimum <= 1e-7 * given.scale)
-
-
-# One atom ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("problem_name", cases.PROBLEMS)
-@pytest.mark.parametrize("prior", PRIORS)
-def test_one_atom_is_the_best_of_all(prior, problem_name):
-    problem, alpha = cases.problem(problem_name), 0.3
-    given = cases.Case(problem, Penalised(PRIORS[prior], OneAtom(), alpha), None, None)
-    tried = np.array(
-        [given.objective(np.tile(unit, (problem.n_samples, 1))) for unit in np.eye(14)]
-    )
-    result = solve(problem, given.formulation)
-    assert_array_equal(np.sort(result.codes, axis=1)[:, -2:], [[0.0, 1.0]] * problem.n_samples)
-    assert_allclose(given.objective(result.codes), tried.min(axis=0), atol=1e-14)
-    assert np.all(given.formulation.gap(problem, result.codes) <= 1e-14)
-    # The certificate of any other atom is its true distance from the best.
-    for atom in range(0, 14, 3):
-        code = np.tile(np.eye(14)[atom], (problem.n_samples, 1))
-        gaps = given.formulation.gap(problem, code)
-        assert_allclose(gaps, tried[atom] - tried.min(axis=0), atol=1e-13)
-    # Neither two atoms, nor one of another weight, nor none is allowed.
-    for wrong in (0.5 * code + 0.5 * np.eye(14)[1], 2.0 * code, 0.0 * code, np.nan * code):
-        assert np.all(np.isinf(given.formulation.gap(problem, wrong)))
-
-
-def test_one_atom_for_a_prior_of_your_own():
+def with_labels(rng):
+    """A problem whose distances are not those that priors look at."""
     problem = cases.problem("regular")
-    formulation = Penalised(Absolute(), OneAtom(), 0.3)
-    own = solve(problem, formulation).codes
-    assert_array_equal(own, solve(problem, Penalised(L1(), OneAtom(), 0.3)).codes)
-    assert_allclose(formulation.gap(problem, own), 0.0, atol=1e-14)
+    return augmented(problem, rng.normal(size=(14, 2)), rng.normal(size=(3, 2)), 0.7)
 
 
-def test_hard_assignment_is_the_nearest_atom_in_feature_space(rng):
-    atoms, samples = rng.normal(size=(9, 4)), rng.normal(size=(20, 4))
-    problem = CodingProblem((samples**2).sum(1), samples @ atoms.T, atoms @ atoms.T)
-    nearest = ((samples[:, None] - atoms[None]) ** 2).sum(-1).argmin(axis=1)
-    codes = solve(problem, Penalised(NoPrior(), OneAtom())).codes
-    assert_array_equal(codes.argmax(axis=1), nearest)
+def test_the_list_is_complete():
+    penalised = [each for each in FORMULATIONS.values() if isinstance(each, Penalised)]
+    pairs = {(each.kind, type(each.constraint)) for each in penalised}
+    assert pairs == {(kind, constraint) for kind, row in TABLE.items() for constraint in row}
 
 
-# At most n atoms ---------------------------------------------------------------------------
+# Facts -------------------------------------------------------------------------------------
 
 
-def best_support(problem, row, n_nonzero):
-    """Least half squared error over all supports, by trying each."""
-    values = []
-    for support in combinations(range(problem.n_atoms), n_nonzero):
-        chosen = list(support)
-        gram, cross = problem.gram[np.ix_(chosen, chosen)], problem.cross[row, chosen]
-        weights = np.linalg.lstsq(gram, cross, rcond=1e-12)[0]
-        error = problem.self_similarity[row] - 2 * cross @ weights + weights @ gram @ weights
-        values.append(0.5 * error)
-    return min(values)
+@EVERY_FORMULATION
+def test_codes_have_the_signs_that_are_promised(formulation):
+    problems = [cases.problem(name) for name in cases.PROBLEMS]
+    lowest = min(dense(coded(problem, formulation)).min() for problem in problems)
+    hard = isinstance(formulation, Penalised) and isinstance(formulation.constraint, OneAtom)
+    assert (lowest >= 0.0) == (formulation.nonnegative or hard)
 
 
-@pytest.mark.parametrize("selection", ["omp", "ols"])
-@pytest.mark.parametrize("problem_name", cases.PROBLEMS)
-def test_at_most_n_atoms_is_bounded_by_its_certificate(problem_name, selection, rng):
-    problem = cases.problem(problem_name)
-    for n_nonzero in (1, 3):
-        formulation = Penalised(NoPrior(), AtMost(n_nonzero, selection))
-        best = np.array([best_support(problem, row, n_nonzero) for row in range(3)])
-        result = solve(problem, formulation)
-        assert np.count_nonzero(result.codes, axis=1).max() <= n_nonzero
-        error = formulation.objective(problem, result.codes) - best
-        assert np.all(error >= -1e-12)
-        gaps = formulation.gap(problem, result.codes)
-        assert np.all(gaps >= error - 1e-12)
-        assert np.all(gaps <= formulation.objective(problem, result.codes) + 1e-12)
-        other = formulation.constraint.project(rng.normal(size=result.codes.shape))
-        true = formulation.objective(problem, other) - best
-        assert np.all(formulation.gap(problem, other) >= true - 1e-12)
-        dense = np.ones_like(result.codes)
-        assert np.all(np.isinf(formulation.gap(problem, dense)))
-        assert np.all(np.isinf(formulation.gap(problem, np.nan * dense)))
-
-
-def test_at_most_one_atom_is_the_best_single_atom():
+@EVERY_FORMULATION
+def test_sparse_codes_are_kept_by_their_nonzeros(formulation):
     problem = cases.problem("regular")
-    best = [best_support(problem, row, 1) for row in range(3)]
-    formulation = Penalised(NoPrior(), AtMost(1))
+    codes = coded(problem, formulation)
+    assert is_csr(codes) == formulation.is_sparse
+    assert_array_equal(dense(codes), solve(problem, formulation, **TIGHT).codes)
+    if formulation.is_sparse:
+        assert codes.has_canonical_format
+        assert 0 < codes.nnz < codes.shape[0] * codes.shape[1]
+        assert np.all(codes.data != 0.0)
+    elif not is_own(formulation):  # nobody knows whether codes of these are sparse
+        assert np.all(codes != 0.0)
+
+
+@EVERY_FORMULATION
+def test_multiples_of_codes_are_allowed_in_a_cone_only(formulation):
+    problem = cases.problem("regular")
+    codes = coded(problem, formulation)
+    assert np.all(np.isfinite(formulation.gap(problem, codes)))
+    for factor in (0.5, 2.0):
+        assert_array_equal(
+            np.isfinite(formulation.gap(problem, factor * codes)), [formulation.is_cone] * 3
+        )
+
+
+@EVERY_FORMULATION
+def test_codes_are_one_thing_only(formulation):
+    kinds = formulation.is_minimiser, formulation.is_greedy, formulation.follows_atoms
+    local = getattr(formulation, "n_neighbors", None) is not None
+    assert sum(kinds) == (1 if formulation.is_minimiser or not local else 0)
+
+
+@EVERY_FORMULATION
+def test_a_dictionary_of_another_size_is_refused_where_atoms_are_known(formulation):
+    formulation.check(14)
+    if isinstance(getattr(formulation, "prior", None), WeightedL1 | GroupL1 | SparseGroupL1):
+        with pytest.raises(ValueError, match="expected shape"):
+            formulation.check(15)
+    elif getattr(formulation, "n_neighbors", None) is not None:
+        with pytest.warns(UserWarning, match=r"n_neighbors=4 exceeds the number of atoms \(3\)"):
+            formulation.check(3)
+    else:
+        formulation.check(15)
+
+
+# Values ------------------------------------------------------------------------------------
+
+
+def other_codes(formulation, codes, rng):
+    """Allowed codes near and far from these."""
+    for size in (1e-3, 1.0):
+        noise = size * rng.normal(size=codes.shape)
+        if isinstance(formulation, NeighbourFit):
+            used = codes != 0.0
+            noise = np.where(used, noise, 0.0)
+            yield codes + noise - used * noise.sum(axis=1, keepdims=True) / used.sum(axis=1)[0]
+        else:
+            yield formulation.constraint.project(codes + noise)
+
+
+@pytest.mark.parametrize("labels", [False, True])
+@EVERY_FORMULATION
+def test_minimisers_are_certified_and_others_are_not(formulation, labels, rng):
+    problem = with_labels(rng) if labels else cases.problem("regular")
+    codes = coded(problem, formulation)
+    gaps = formulation.gap(problem, codes)
+    if not formulation.is_minimiser:
+        assert np.all(np.isfinite(gaps))
+        return
+    assert np.all(gaps <= 1e-8)
+    least = objective(formulation, problem, dense(codes))
+    for other in other_codes(formulation, dense(codes), rng):
+        rise = objective(formulation, problem, other) - least
+        assert np.all(rise >= -1e-9)
+        if not is_own(formulation):
+            assert np.all(formulation.gap(problem, other) >= rise - 1e-9)
+
+
+@EVERY_FORMULATION
+def test_soft_codes_are_judged_by_their_formula(formulation):
+    if formulation.is_minimiser or formulation.is_greedy:
+        pytest.skip("no formula")
+    problem = cases.problem("regular")
+    codes = coded(problem, formulation)
+    assert np.all(formulation.gap(problem, codes) <= 1e-12)
+    uneven = dense(codes) ** 2
+    uneven /= uneven.sum(axis=1, keepdims=True)
+    assert np.all(formulation.gap(problem, uneven) > 1e-3)
+
+
+@pytest.mark.parametrize("labels", [False, True])
+@EVERY_FORMULATION
+def test_the_objective_is_half_the_error_and_the_value(formulation, labels, rng):
+    problem = with_labels(rng) if labels else cases.problem("regular")
+    codes = coded(problem, formulation)
+    expected = objective(formulation, problem, dense(codes))
+    found = formulation.value(problem, codes) + 0.5 * problem.squared_error(codes)
+    assert_allclose(found, expected, rtol=1e-12)
+    assert_allclose(formulation.value(problem, dense(codes)), formulation.value(problem, codes))
+    if isinstance(formulation, Penalised):
+        assert_allclose(formulation.objective(problem, codes), expected, rtol=1e-12)
+
+
+@EVERY_FORMULATION
+def test_codes_vanish_at_the_critical_weight(formulation):
+    problem = cases.problem("regular")
+    critical = formulation.critical_alpha(problem)
+    if critical is None:
+        assert np.all(coded(problem, formulation).sum(axis=1) != 0.0)
+        return
+    assert critical.shape == (3,)
+    for row, alpha in enumerate(critical):
+        if np.isfinite(alpha):
+            alone = problem.take(slice(row, row + 1))
+            assert not solve(alone, replace(formulation, alpha=1.0001 * alpha)).codes.any()
+            assert solve(alone, replace(formulation, alpha=0.9999 * alpha)).codes.any()
+        else:
+            assert solve(problem, replace(formulation, alpha=1e4)).codes[row].any()
+
+
+# Derivatives -------------------------------------------------------------------------------
+
+
+@EVERY_FORMULATION
+def test_sensitivity_is_the_derivative_of_the_objective(formulation, rng):
+    # Along random directions, and codes follow: at minimisers that makes no difference.
+    problem, step = cases.problem("regular"), 1e-5
+    arrays = {name: getattr(problem, name) for name in ("self_similarity", "cross", "gram")}
+    codes = coded(problem, formulation)
+    found = formulation.sensitivity(problem, codes)
+
+    def value(**changed):
+        moved = CodingProblem(**{**arrays, **changed})
+        return objective(formulation, moved, dense(coded(moved, formulation))).sum()
+
+    assert_allclose(found.value, value(), rtol=1e-10)
+    for name, array in arrays.items():
+        derivative = getattr(found, name)
+        assert derivative.shape == array.shape
+        for _ in range(4):
+            direction = rng.normal(size=array.shape)
+            if name == "gram":
+                direction = direction + direction.T
+            ahead, behind = (value(**{name: array + s * direction}) for s in (step, -step))
+            slope = (ahead - behind) / (2.0 * step)
+            assert_allclose(np.sum(derivative * direction), slope, rtol=1e-5, atol=1e-6)
+
+
+@EVERY_FORMULATION
+def test_distance_weights_are_twice_the_derivatives_of_the_value(formulation, rng):
+    # Self-similarities change all distances of a sample alike, the others one by one.
+    problem, step = cases.problem("regular"), 1e-5
+    codes = coded(problem, formulation)
+    weights = formulation.distance_weights(problem, codes)
+    weights = np.zeros((3, 14)) if weights is None else dense(weights)
+    for _ in range(4):
+        change = rng.normal(size=(3, 14))  # of squared distances: of -2 k
+        ahead, behind = (
+            CodingProblem(problem.self_similarity, problem.cross - 0.5 * s * change, problem.gram)
+            for s in (step, -step)
+        )
+        slope = formulation.value(ahead, codes) - formulation.value(behind, codes)
+        expected = 0.5 * (weights * change).sum(axis=1)
+        assert_allclose(slope / (2.0 * step), expected, rtol=1e-5, atol=1e-8)
+
+
+# Some of the atoms -------------------------------------------------------------------------
+
+
+def fresh(formulation, atoms):
+    """The formulation as one would write it for these atoms."""
+    match getattr(formulation, "prior", None):
+        case WeightedL1():
+            prior = WeightedL1(WEIGHTS[atoms])
+        case (GroupL1() | SparseGroupL1()) as known:
+            named = dict(zip("abcde", known.weights, strict=True)) if known.weights else None
+            left = sorted(set(LABELS[atoms]))
+            weights = None if named is None else [named[name] for name in left]
+            prior = type(known)(
+                **{**known.get_params(), "groups": LABELS[atoms], "weights": weights}
+            )
+        case _:
+            return formulation
+    return replace(formulation, prior=prior)
+
+
+@EVERY_FORMULATION
+def test_for_all_atoms_it_is_the_same(formulation):
+    problem, every = cases.problem("regular"), np.arange(14)
+    same = formulation.for_atoms(every)
+    assert type(same) is type(formulation)
     codes = solve(problem, formulation).codes
-    assert_allclose(formulation.objective(problem, codes), best, atol=1e-12)
+    assert_array_equal(solve(problem.for_atoms(every), same).codes, codes)
+    assert_array_equal(same.value(problem, codes), formulation.value(problem, codes))
+    assert_array_equal(same.gap(problem, codes), formulation.gap(problem, codes))
 
 
-# What is refused ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("prior", [name for name in PRIORS if name != "NoPrior"])
-def test_greedy_coding_takes_no_prior(prior):
-    name = type(PRIORS[prior]).__name__
-    message = (
-        rf"No solver handles prior={name} with constraint=AtMost: .*"
-        rf"Use prior=NoPrior\(\) with AtMost, or constraint=Free\(\) with prior={name}"
-    )
-    with pytest.raises(ValueError, match=message):
-        solve(cases.problem("regular"), Penalised(PRIORS[prior], AtMost(3)))
-
-
-@pytest.mark.parametrize("constraint", [NonNegative(), Simplex()], ids=repr)
-def test_priors_of_your_own_have_no_signs(constraint):
-    message = (
-        rf"No solver handles prior=Absolute with constraint={type(constraint).__name__}. "
-        r"With this prior, constraint may be: Free\(\), SumToOne\(\), OneAtom\(\)\."
-    )
-    with pytest.raises(ValueError, match=message):
-        solve(cases.problem("regular"), Penalised(Absolute(), constraint))
-
-
-def test_greedy_coding_takes_no_prior_of_your_own():
-    with pytest.raises(ValueError, match=r"Use prior=NoPrior\(\) with AtMost"):
-        _ = Penalised(Absolute(), AtMost(3)).solver
-
-
-@pytest.mark.parametrize("constraint", ["simplex", None, Simplex, 3])
-def test_a_constraint_must_be_one(constraint):
-    with pytest.raises(
-        ValueError, match=r"constraint must be one of kernelcoding.constraints, got"
-    ):
-        _ = Penalised(L1(), constraint).solver
-
-
-class OnlyValue:
-    def value(self, codes):
-        return codes.sum(axis=1)
-
-
-@pytest.mark.parametrize("prior", ["l1", None, L1, Absolute, OnlyValue(), 1.0])
-def test_a_prior_must_be_one(prior):
-    message = r"prior must be one of kernelcoding.priors or an object with methods value\(codes\)"
-    with pytest.raises(ValueError, match=message):
-        _ = Penalised(prior, Free()).solver
-
-
-def test_a_set_of_your_own_is_refused_by_name():
-    class Halfspace(constraints.Constraint):
-        pass
-
-    with pytest.raises(
-        ValueError, match=r"constraint=Halfspace.*may be: Free\(\), NonNegative\(\)"
-    ):
-        _ = Penalised(L1(), Halfspace()).solver
-
-
-def test_a_custom_prior_has_no_numbers():
-    formulation = Penalised(Absolute(), Free())
-    assert formulation.kind == "custom"
-    with pytest.raises(TypeError, match="has no built-in form, only value and prox"):
-        formulation.penalty(cases.problem("regular"))
-
-
-# Limits in which one formulation becomes another --------------------------------------------
-
-
-@pytest.mark.parametrize("constraint", CONSTRAINTS)
-def test_equal_priors_give_equal_codes(constraint):
-    problem, constraint = cases.problem("regular"), CONSTRAINTS[constraint]
-    singles, ones = np.arange(14), np.ones(14)
-    equals = [
-        [L1(), WeightedL1(ones), priors.ElasticNet(1.0), priors.SparseGroupL1(singles, 1.0)],
-        [L1(), GroupL1(singles), priors.SparseGroupL1(singles, 0.4)],
-        [Ridge(), priors.ElasticNet(0.0)],
-        [GroupL1(cases.LABELS), priors.SparseGroupL1(cases.LABELS, 0.0)],
-        [WeightedL1(cases.WEIGHTS), GroupL1(singles, cases.WEIGHTS)],
-    ]
-    for first, *others in equals:
-        expected = solve(problem, Penalised(first, constraint, 0.05), tol=1e-9).codes
-        for other in others:
-            codes = solve(problem, Penalised(other, constraint, 0.05), tol=1e-9).codes
-            assert_allclose(codes, expected, atol=1e-7)
-
-
-@pytest.mark.parametrize("constraint", CONSTRAINTS)
-def test_locality_without_growth_is_a_ridge(constraint):
-    # As sigma falls to zero every price is one: alpha |y|^2 = 2 alpha * |y|^2 / 2.
-    problem, constraint = cases.problem("gaussian"), CONSTRAINTS[constraint]
-    local = solve(problem, Penalised(priors.Locality(1e-12), constraint, 0.05)).codes
-    ridge = solve(problem, Penalised(Ridge(), constraint, 0.1)).codes
-    assert_allclose(local, ridge, atol=1e-8)
-
-
-def test_a_long_price_list_gives_nothing():
-    problem = cases.problem("regular")
-    enough = np.abs(problem.cross).max()
-    assert not solve(problem, Penalised(L1(), Free(), 1.0001 * enough)).codes.any()
-    assert solve(problem, Penalised(L1(), Free(), 0.9999 * enough)).codes.any()
-    norms = np.sqrt(
-        [(problem.cross[:, g == cases.LABELS] ** 2).mean(axis=1) for g in "abcde"]
-    )  # the default weight is the root of the size
-    assert not solve(
-        problem, Penalised(GroupL1(cases.LABELS), Free(), 1.0001 * norms.max())
-    ).codes.any()
-    assert solve(
-        problem, Penalised(GroupL1(cases.LABELS), Free(), 0.9999 * norms.max())
-    ).codes.any()
-
-
-def test_local_coordinates_of_an_atom_are_that_atom():
-    problem = cases.problem("regular")
-    own = CodingProblem(np.diag(problem.gram), problem.gram, problem.gram)
-    for constraint in (SumToOne(), Simplex()):
-        codes = solve(own, Penalised(LocalCoordinate(), constraint, 0.1)).codes
-        assert_allclose(codes, np.eye(14), atol=1e-7)
+@pytest.mark.parametrize("labels", [False, True])
+@EVERY_FORMULATION
+def test_for_some_atoms_it_is_what_one_would_write_for_them(formulation, labels, rng):
+    problem = with_labels(rng) if labels else cases.problem("regular")
+    part, some = problem.for_atoms(SOME), formulation.for_atoms(SOME)
+    assert_array_equal(part.cross, problem.cross[:, SOME])
+    assert_array_equal(part.gram, problem.gram[np.ix_(SOME, SOME)])
+    some.check(len(SOME))
+    expected, codes = solve(part, fresh(formulation, SOME)).codes, solve(part, some).codes
+    assert_array_equal(codes, expected)
+    assert_allclose(some.value(part, codes), fresh(formulation, SOME).value(part, codes))
+    # Atoms that are not among them do not matter, but for prices relative to the farthest.
+    reached = 0.5 * part.squared_error(codes) + some.value(part, codes)
+    assert_allclose(reached, objective(fresh(formulation, SOME), part, codes), rtol=1e-12)

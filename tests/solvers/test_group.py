@@ -38,9 +38,7 @@ def by_cvxpy(problem, penalty, row, constraint):
     tight = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the test sees how much
-        cp.Problem(cp.Minimize(loss), convex.limits(constraint, y)).solve(
-            solver=cp.CLARABEL, **tight
-        )
+        cp.Problem(cp.Minimize(loss), limits).solve(solver=cp.CLARABEL, **tight)
     return y.value
 
 
