@@ -67,7 +67,7 @@ def duality_gap(
 ) -> NDArray:
     """Duality gap of each row for a convex pair, (n,)."""
     correlation = problem.correlation(codes)
-    unpriced = _unpriced(penalty)
+    unpenalised = _unpenalised(penalty)
     # The ridge joins the quadratic: a few more coordinates of the residual.
     joined = correlation - penalty.ridge * codes
     norms = Penalty(penalty.l1, np.zeros_like(penalty.ridge), penalty.groups)
@@ -75,10 +75,10 @@ def duality_gap(
     gap = primal  # no objective is negative
     if penalty.groups is None and np.all(penalty.ridge > 0):
         gap = np.minimum(gap, _conjugate_gap(correlation, penalty, constraint, codes))
-        if unpriced.any():
+        if unpenalised.any():
             return gap
     start = _DualPoint(codes, joined, np.zeros(len(codes)))
-    for point in _dual_points(problem, penalty, constraint, start, unpriced):
+    for point in _dual_points(problem, penalty, constraint, start, unpenalised):
         gap = np.minimum(gap, primal - _dual_value(problem, penalty, constraint, point))
     return gap
 
@@ -214,28 +214,28 @@ def _dual_points(
     penalty: Penalty,
     constraint: Constraint,
     start: _DualPoint,
-    unpriced: NDArray,
+    unpenalised: NDArray,
 ) -> Iterator[_DualPoint]:
     r"""Points worth trying, the codes' own residual first.
 
-    Scaling makes a residual feasible only where every atom has a price. Atoms without one allow
+    Scaling makes a residual feasible only where every atom has a penalty. Atoms without one allow
     no correlation at all (no positive one under :math:`y \ge 0`): there the codes are moved.
     """
     if constraint.nonnegative and constraint.sum_to_one:
         multiplier = _simplex_multiplier(penalty, start.correlation)
         yield _DualPoint(start.codes, start.correlation, multiplier)
-    elif not unpriced.any():
+    elif not unpenalised.any():
         multiplier = start.multiplier
         if constraint.sum_to_one:
             multiplier = _multiplier(penalty, start.codes, start.correlation)
         yield _DualPoint(start.codes, start.correlation, multiplier)
     else:
-        yield _stationary(problem, penalty, constraint, start, unpriced)
+        yield _stationary(problem, penalty, constraint, start, unpenalised)
         if constraint.nonnegative:
-            yield from _pushed_down(problem, penalty, start, unpriced)
+            yield from _pushed_down(problem, penalty, start, unpenalised)
 
 
-def _unpriced(penalty: Penalty) -> NDArray:
+def _unpenalised(penalty: Penalty) -> NDArray:
     free = np.all(penalty.l1 == 0, axis=0)
     if penalty.groups is not None:
         free = free & (penalty.groups.weights[penalty.groups.labels] == 0)
@@ -247,11 +247,11 @@ def _stationary(
     penalty: Penalty,
     constraint: Constraint,
     start: _DualPoint,
-    unpriced: NDArray,
+    unpenalised: NDArray,
 ) -> _DualPoint:
-    """The unpriced coefficients moved until their correlations vanish (equal the multiplier)."""
-    system = _curvature(problem, penalty, unpriced)
-    right = start.correlation[:, unpriced]
+    """The unpenalised coefficients moved until their correlations vanish (equal the multiplier)."""
+    system = _curvature(problem, penalty, unpenalised)
+    right = start.correlation[:, unpenalised]
     multiplier = start.multiplier
     if constraint.sum_to_one:
         centre = np.eye(len(system)) - 1.0 / len(system)
@@ -260,25 +260,25 @@ def _stationary(
     else:
         solution = right @ linalg.pinvh(system)
     move = np.zeros_like(start.codes)
-    move[:, unpriced] = solution
+    move[:, unpenalised] = solution
     correlation = start.correlation - move @ problem.gram - penalty.ridge * move
     return _DualPoint(start.codes + move, correlation, multiplier)
 
 
 def _pushed_down(
-    problem: CodingProblem, penalty: Penalty, start: _DualPoint, unpriced: NDArray
+    problem: CodingProblem, penalty: Penalty, start: _DualPoint, unpenalised: NDArray
 ) -> Iterator[_DualPoint]:
-    r"""For :math:`y \ge 0`: a little of something added that resembles every unpriced atom.
+    r"""For :math:`y \ge 0`: a little of something added that resembles every unpenalised atom.
 
     All atoms together do for kernels without negative values; the shortest vector of equal
-    similarity to the unpriced atoms does wherever there is one.
+    similarity to the unpenalised atoms does wherever there is one.
     """
     shortest = np.zeros(problem.n_atoms)
-    shortest[unpriced] = linalg.pinvh(_curvature(problem, penalty, unpriced)).sum(axis=1)
+    shortest[unpenalised] = linalg.pinvh(_curvature(problem, penalty, unpenalised)).sum(axis=1)
     for direction in (np.ones(problem.n_atoms), shortest):
         pull = direction @ problem.gram + penalty.ridge[0] * direction
-        if np.all(pull[unpriced] > 0):
-            excess = start.correlation[:, unpriced] / pull[unpriced]
+        if np.all(pull[unpenalised] > 0):
+            excess = start.correlation[:, unpenalised] / pull[unpenalised]
             amount = np.maximum(excess, 0.0).max(axis=1)[:, None]
             correlation = start.correlation - amount * pull
             yield _DualPoint(start.codes + amount * direction, correlation, start.multiplier)
@@ -336,7 +336,7 @@ def _conjugate_gap(
 
 
 def _above(shifted: NDArray, penalty: Penalty, constraint: Constraint) -> NDArray:
-    """How far each correlation exceeds the l1 price."""
+    """How far each correlation exceeds its l1 weight."""
     size = shifted if constraint.nonnegative else np.abs(shifted)
     return np.maximum(size - penalty.l1, 0.0)
 
@@ -350,7 +350,7 @@ def _conjugate_multiplier(
     cycle.
     """
     reach = correlation - penalty.l1
-    high = reach.max(axis=1)  # nothing above its price: the sum is not positive
+    high = reach.max(axis=1)  # nothing above its weight: the sum is not positive
     low = (reach - penalty.ridge).max(axis=1)  # one coefficient is one, those above it positive
     if not constraint.nonnegative:
         low = np.minimum(low, (correlation + penalty.l1).min(axis=1))  # and none is negative

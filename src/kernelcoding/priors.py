@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-# An atom priced beyond exp(100) is out of reach; a larger number would only spoil the arithmetic.
+# An atom penalised beyond exp(100) is out of reach; a larger number only spoils the arithmetic.
 LARGEST_EXPONENT = 100.0
 
 
@@ -122,12 +122,12 @@ class L1(FixedPrior):
 
 
 class WeightedL1(FixedPrior):
-    r"""Sparse codes with a price for each atom, :math:`r(y) = \sum_j w_j |y_j|`.
+    r"""Sparse codes with a weight for each atom, :math:`r(y) = \sum_j w_j |y_j|`.
 
     Parameters
     ----------
     weights : array-like of shape (N,)
-        Non-negative prices; an atom of weight zero is free.
+        Non-negative; an atom of weight zero is free.
     """
 
     def __init__(self, weights):
@@ -246,7 +246,7 @@ class Locality(Prior):
     Parameters
     ----------
     sigma : float, default=1.0
-        How fast the price grows with distance.
+        How fast the penalty grows with distance.
 
     Notes
     -----
@@ -271,7 +271,7 @@ class Locality(Prior):
         return Penalty(_constant(0, problem.n_atoms), 2.0 * np.exp(exponent))
 
     def distance_weights(self, problem: CodingProblem, codes: Codes) -> Codes | None:
-        """Twice the derivatives in squared distances: a far atom changes the price of all."""
+        """Twice the derivatives in squared distances: a far atom changes the penalty of all."""
         distances = np.sqrt(problem.squared_distances())
         rows = np.arange(len(distances))
         farthest = distances.argmax(axis=1)
@@ -281,7 +281,7 @@ class Locality(Prior):
         slopes = 2.0 * self.sigma * dense(codes) ** 2 * np.exp(exponent)  # in the relative distance
         changes = slopes.copy()
         changes[rows, farthest] -= np.sum(slopes * relative, axis=1)
-        # A sample that is the atom pulls nowhere: the price has a kink there.
+        # A sample that is the atom pulls nowhere: the penalty has a kink there.
         return np.where(relative > 1e-8, changes / (np.maximum(relative, 1e-8) * unit**2), 0.0)
 
 

@@ -62,7 +62,7 @@ def svm_left_out(codes, signs, sample_weight, regularization, folds):
 
 
 def best_for_the_hinge(codes, signs, sample_weight, start, folds):
-    """From a regularization upwards while the hinge of samples left out falls; and all that it was."""
+    """From a regularization upwards while the hinge of samples left out falls; and every loss."""
     losses = [
         sample_weight
         @ hinge_loss(svm_left_out(codes, signs, sample_weight, f * start, folds), signs)

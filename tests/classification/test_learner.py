@@ -103,6 +103,21 @@ def test_the_best_round_is_kept_where_the_objective_may_rise(data):
 
 
 @EVERY_CLASSIFIER
+def test_hard_words_are_one_atom_without_a_prior(classifier, data):
+    X, y, Q, _ = data
+    words = kc.KernelBagOfWords(KERNEL, assignment="hard")
+    atoms = kc.KernelCoder(KERNEL, prior=priors.NoPrior(), constraint=constraints.OneAtom())
+    one, other = (supervised(coder, classifier=classifier).fit(X, y) for coder in (words, atoms))
+    for model in (one, other):
+        assert never_rises(model.objective_history_, 1e-9)
+        assert model.objective_history_[-1] < model.objective_history_[0]
+    assert_allclose(other.objective_history_, one.objective_history_, rtol=1e-12)
+    assert_array_equal(np.count_nonzero(dense(one.transform(Q)), axis=1), 1)
+    assert_array_equal(other.predict(Q), one.predict(Q))
+    assert_allclose(other.decision_function(Q), one.decision_function(Q), atol=1e-12)
+
+
+@EVERY_CLASSIFIER
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"up": 3.0}], ids=str)
 def test_the_last_objective_can_be_recomputed_from_explicit_features(
     classifier, class_weight, rng, monkeypatch

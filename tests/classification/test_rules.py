@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from helpers.learning import WORLDS, World, world
-from helpers.supervised import one_hot, sparse_codes, training_codes
+from helpers.learning import WORLDS, World, digits, world
+from helpers.supervised import one_hot, rule, sparse_codes, supervised, training_codes
 from kernelcoding.classification.classifiers import BilinearClassifier, LinearClassifier
-from kernelcoding.classification.rules import RULES, BilinearRule, LinearRule
+from kernelcoding.classification.rules import RULES, BilinearRule, LinearRule, MaxMarginRule
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.dictionary_learning.frames import LandmarkFrame, SampleFrame
 from kernelcoding.kernels import Gaussian
@@ -255,8 +257,8 @@ def test_scaled_classifiers_score_scaled_codes_as_before(form, codes, targets, r
     known, norms = world("quadratic, samples", rng, n=N), rng.uniform(0.3, 3.0, size=N_ATOMS)
     data = training_codes(known.frame, form(codes), targets, rng)
     similarity = known.frame.kernel_matrix
-    for name, rule in RULES.items():
-        before = rule().fit(data, 0.05)
+    for name in RULES:
+        before = rule(name).fit(data, 0.05)
         after = before.scaled(norms)
         assert_allclose(
             after.scores(form(codes * norms), similarity),
@@ -277,11 +279,89 @@ def test_scaled_classifiers_score_scaled_codes_as_before(form, codes, targets, r
 def test_an_atom_of_norm_zero_has_no_say(codes, targets, rng):
     known, norms = world("linear, samples", rng, n=N), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
     data = training_codes(known.frame, codes, targets, rng)
-    for rule in RULES.values():
-        after = rule().fit(data, 0.05).scaled(norms)
+    for name in RULES:
+        after = rule(name).fit(data, 0.05).scaled(norms)
         only = np.eye(N_ATOMS)[:1]
         assert_allclose(after.scores(only, known.frame.kernel_matrix[:1]), after.bias[None])
 
 
 def test_every_world_is_covered():
     assert {*SAMPLES[:2], *LANDMARKS} == set(WORLDS)
+
+
+# Rules as users give them ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def labelled_digits():
+    X, y = digits(160, labels=True)
+    return X[:100], y[:100], X[100:]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_name_stands_for_a_rule_with_its_defaults(name, labelled_digits):
+    X, y, Q = labelled_digits
+    named, given = supervised(classifier=name), supervised(classifier=rule(name))
+    expected = named.fit(X, y).decision_function(Q)
+    assert_array_equal(given.fit(X, y).decision_function(Q), expected)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rho_may_be_given_with_the_rule_or_apart(name, labelled_digits):
+    X, y, Q = labelled_digits
+    apart = supervised(classifier=name, rho=1e-3).fit(X, y)
+    within = supervised(classifier=rule(name, rho=1e-3)).fit(X, y)
+    both = supervised(classifier=rule(name, rho=1e-3), rho=1e-3).fit(X, y)
+    assert apart.rho_ == within.rho_ == both.rho_ == 1e-3
+    assert_array_equal(within.decision_function(Q), apart.decision_function(Q))
+    assert_array_equal(both.decision_function(Q), apart.decision_function(Q))
+    left_open = supervised(classifier=name).fit(X, y)
+    assert not np.allclose(left_open.decision_function(Q), apart.decision_function(Q), atol=1e-4)
+    twice = supervised(classifier=rule(name, rho=1e-3), rho=2e-3)
+    with pytest.raises(ValueError, match=r"rho is given twice: rho=0\.002 and .*rho=0\.001"):
+        twice.fit(X, y)
+    with pytest.raises(ValueError, match="rho is given twice: rho='auto'"):
+        twice.set_params(rho="auto").fit(X, y)
+
+
+def test_rules_are_parameters_that_are_copied_shown_and_left_alone(labelled_digits):
+    X, y, Q = labelled_digits
+    given = MaxMarginRule(class_weight="balanced")
+    model = supervised(classifier=given, rho=1e-3).fit(X, y)
+    assert model.classifier is given
+    assert given.rho == "auto"
+    assert "classifier=MaxMarginRule(class_weight='balanced')" in repr(model)
+    again = clone(model)
+    assert again.classifier is not given
+    assert repr(again) == repr(model)
+    assert_array_equal(again.fit(X, y).decision_function(Q), model.decision_function(Q))
+    assert model.get_params()["classifier__class_weight"] == "balanced"
+
+
+@pytest.mark.parametrize("classifier", ["linear", LinearRule()], ids=["name", "rule"])
+def test_a_grid_search_reaches_into_rules(classifier, labelled_digits):
+    X, y, _ = labelled_digits
+    grid = {"classifier__rho": [1e-4, 10.0]}
+    search = GridSearchCV(supervised(classifier=classifier, max_iter=1), grid, cv=2).fit(X, y)
+    scores = search.cv_results_["mean_test_score"]
+    for rho, score in zip(grid["classifier__rho"], scores, strict=True):
+        by_hand = supervised(rho=rho, max_iter=1)
+        assert cross_val_score(by_hand, X, y, cv=2).mean() == score
+    assert scores[0] > scores[1]
+    assert search.best_estimator_.rho_ == 1e-4
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_balanced_weights_matter_where_classes_differ_in_size(name, labelled_digits):
+    X, y, Q = labelled_digits
+    X, y = X[y < 2], y[y < 2]
+    size = np.bincount(y).min()
+    even = np.sort(np.concatenate([np.flatnonzero(y == label)[:size] for label in (0, 1)]))
+    uneven = np.sort(np.append(np.flatnonzero(y == 0)[:size], np.flatnonzero(y == 1)[: size // 3]))
+    for rows, same in ((even, True), (uneven, False)):
+        plain, balanced = (
+            supervised(classifier=rule(name, class_weight=weight), n_atoms=6).fit(X[rows], y[rows])
+            for weight in (None, "balanced")
+        )
+        scores = plain.decision_function(Q), balanced.decision_function(Q)
+        assert np.allclose(*scores, atol=1e-9) == same

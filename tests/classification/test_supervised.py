@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import average_precision_score, recall_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
@@ -232,6 +233,42 @@ def test_single_precision(classifier, data):
         single.decision_function(Q.astype(np.float32)), double.decision_function(Q), atol=0.05
     )
     assert single.transform(Q.astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("fitted_in", [np.float32, np.float64])
+def test_samples_are_scored_by_the_codes_that_transform_gives(fitted_in, data):
+    X, y, Q, _ = data
+    model = supervised().fit(X.astype(fitted_in), y)
+    single = Q.astype(np.float32)
+    codes = model.transform(single)
+    assert codes.dtype == np.float32
+    scores = model.decision_function(single)
+    assert_allclose(scores, model.classifier_.scores(codes), rtol=1e-12, atol=1e-12)
+    # The same numbers in double precision have other codes.
+    assert np.abs(scores - model.decision_function(single.astype(np.float64))).max() > 1e-10
+
+
+UNFINISHED = {
+    "simplex": kc.KernelCoder(Gaussian(gamma=1.5), alpha=0.01, max_iter=1),
+    "LCC": kc.KernelLCC(Gaussian(gamma=1.5), alpha=0.01, max_iter=1),
+}
+
+
+@pytest.mark.parametrize("coder", UNFINISHED.values(), ids=UNFINISHED.keys())
+@EVERY_CLASSIFIER
+def test_codes_that_did_not_converge_are_told_of(coder, classifier, data):
+    X, y, Q, _ = data
+    model = supervised(coder, classifier=classifier)
+    with pytest.warns(ConvergenceWarning, match="did not converge") as fitting:
+        model.fit(X, y)
+    assert len(fitting) == 1
+    told = []
+    for method in ("transform", "predict", "decision_function", "predict_proba"):
+        with pytest.warns(ConvergenceWarning, match="did not converge") as using:
+            getattr(model, method)(Q)
+        told += [str(warning.message) for warning in using]
+    assert len(told) == 4
+    assert len(set(told)) == 1  # the same codes, and the same number of them unfinished
 
 
 @EVERY_CLASSIFIER

@@ -65,8 +65,8 @@ class LabelFrame(Frame):
 
     def blocks(self, vectors):
         """All samples at once."""
-        everyone = slice(0, self.n_samples)
-        yield Block(everyone, self.squares(self.rows.T), self.similarity, self.rows @ vectors)
+        rows = slice(0, self.n_samples)
+        yield Block(rows, self.squares(self.rows.T), self.similarity, self.rows @ vectors)
 
     def coordinates(self, image, loads):
         """The combination of rows."""

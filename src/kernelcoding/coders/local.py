@@ -21,7 +21,7 @@ class KernelLLC(BaseKernelCoder):
               \quad \mathbf 1^\top y = 1
 
     where C is the Gram matrix of :math:`\phi(d_j) - \phi(x)`; with ``n_neighbors=None`` (exact
-    LLC), all atoms and a price that grows with distance:
+    LLC), all atoms and a penalty that grows with distance:
 
     .. math:: \min_y \tfrac12\|\phi(x) - \Phi(D) y\|^2 + \alpha\|E y\|^2,
               \quad \mathbf 1^\top y = 1
@@ -35,9 +35,9 @@ class KernelLLC(BaseKernelCoder):
     n_neighbors : int, default=5
         Number of nearest atoms; None is exact LLC. More than there are atoms means all.
     sigma : float, default=1.0
-        Growth of the price with distance (exact LLC only).
+        Growth of the penalty with distance (exact LLC only).
     alpha : float, default=0.01
-        Weight of the price (exact LLC only).
+        Weight of the penalty (exact LLC only).
     regularization : float, default=1e-4
         :math:`\beta`, the ridge relative to the trace of C (approximate LLC only); 0 is allowed.
 
@@ -115,7 +115,7 @@ class KernelLCC(BaseKernelCoder):
     kernel, atoms, init, learn_kernel, sparse_output, tol, max_iter, n_jobs, random_state
         As in :class:`KernelCoder`.
     alpha : float, default=0.01
-        Weight of the price.
+        Weight of the penalty.
 
     Attributes
     ----------

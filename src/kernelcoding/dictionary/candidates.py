@@ -36,11 +36,11 @@ class Candidates:
 
     def columns(self) -> tuple[NDArray, Callable[[int], NDArray]]:
         """Self-similarities, and a function that gives the similarities of all samples to one."""
-        everyone = np.arange(len(self.X))
-        prepared = self.kernel.prepare(self.X, everyone)
+        index_of_all = np.arange(len(self.X))
+        prepared = self.kernel.prepare(self.X, index_of_all)
 
         def similarity_to(i: int) -> NDArray:
-            one = self.kernel.prepare(self.X[i : i + 1], everyone[i : i + 1])
+            one = self.kernel.prepare(self.X[i : i + 1], index_of_all[i : i + 1])
             return self.kernel.between(prepared, one)[:, 0].astype(np.float64)
 
         return self.kernel.diagonal_of(prepared), similarity_to

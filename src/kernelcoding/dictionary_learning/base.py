@@ -127,7 +127,7 @@ class BaseDictionaryLearning(CodingTransformer):
         formulation: Formulation,
         options: Options,
     ) -> Learner:
-        """Who takes the half-steps; ``chosen`` are the samples the first atoms are made of."""
+        """The taker of half-steps; ``chosen`` are the samples the first atoms are made of."""
         raise NotImplementedError
 
     def _start(

@@ -92,8 +92,8 @@ class Frame:
 
     def combine(self, loads: Codes) -> NDArray:
         r"""Coordinates of :math:`\Phi(X) P`."""
-        nobody = np.zeros((self.dimension, 0))
-        image = sum(times_codes(b.similarity.T, loads[b.rows]) for b in self.blocks(nobody))
+        no_atoms = np.zeros((self.dimension, 0))
+        image = sum(times_codes(b.similarity.T, loads[b.rows]) for b in self.blocks(no_atoms))
         return self.coordinates(np.asarray(image), loads)
 
     def gram(self, vectors: NDArray) -> NDArray:

@@ -37,8 +37,8 @@ def initial_loads(
     """
     init = named_choice(init, "init", means=True)
     choose = CHOICES["k-means++" if init == MEANS else init]
-    everyone = np.arange(len(candidates))
-    parts = shares(y, n_atoms) if has_classes(y) else [(everyone, n_atoms)]
+    all_rows = np.arange(len(candidates))
+    parts = shares(y, n_atoms) if has_classes(y) else [(all_rows, n_atoms)]
     loads = sparse.lil_array((len(candidates), n_atoms))
     done = 0
     for rows, count in parts:

@@ -277,14 +277,14 @@ class RatioProblem:
         if not logs.size:
             return ratio, gradient
         shares = np.exp(logs + self.units)
-        strength = self.settings.regularization
-        if strength > 0.0:
+        weight = self.settings.regularization
+        if weight > 0.0:
             if self.scale is None:
-                self.scale = ratio  # at the start: the strength then has no unit
+                self.scale = ratio  # at the start: the weight then has no unit
             excess = logs + self.units + np.log(logs.size)
-            ratio += strength * self.scale * float(shares @ excess)
-            gradient[self.mixing] += strength * self.scale * shares * (1.0 + excess)
-            self._through_units(theta, gradient, strength * self.scale * shares * (1.0 + excess))
+            ratio += weight * self.scale * float(shares @ excess)
+            gradient[self.mixing] += weight * self.scale * shares * (1.0 + excess)
+            self._through_units(theta, gradient, weight * self.scale * shares * (1.0 + excess))
         inner = gradient[self.mixing].copy()
         gradient[self.mixing] = inner - shares * inner.sum()  # through the normalisation
         self._through_units(theta, gradient, -shares * inner.sum())

@@ -1,1 +1,1 @@
-"""Algorithms on ``(K, k)``, one a file; :mod:`.choose` is the table that picks one."""
+"""Algorithms on ``(K, k)``, one per file; the table is in ``formulations/penalised.py``."""

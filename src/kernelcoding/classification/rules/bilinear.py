@@ -113,8 +113,8 @@ def _few_centres(
     second: NDArray = np.zeros((n_centres, n_centres))
     mixed: NDArray = np.zeros((n_centres, n_classes))
     total, mean = np.zeros(n_centres), data.sample_weight @ data.targets
-    nobody = np.zeros((data.frame.dimension, 0))
-    for block in data.frame.blocks(nobody):
+    no_atoms = np.zeros((data.frame.dimension, 0))
+    for block in data.frame.blocks(no_atoms):
         features = products(data.codes[block.rows], centres) * block.similarity
         weighted = features * data.sample_weight[block.rows][:, None]
         second += features.T @ weighted
