@@ -37,7 +37,7 @@ class LearnedKernel:
     kernel: Kernel
     history: list[float]  # ratio after every accepted step, codes optimal
     objective: float  # ratio over all samples
-    convergence: Convergence  # of the codes that the last ratio was made of
+    convergence: Convergence  # at the worst parameters that were tried
 
 
 def learn_kernel(
@@ -85,8 +85,9 @@ def learn_kernel(
             return LearnedKernel(kernel, [], np.nan, Convergence())
     bounds = (low, high)
     history: list[float] = []
+    scanned = problems.of(order[:SCAN_SAMPLES])
     try:
-        start = scan(problems.of(order[:SCAN_SAMPLES]), kernel, bounds)
+        start = scan(scanned, kernel, bounds)
         small, curvature = problems.with_few_atoms(followed), None
         if len(start) > 1 and small is not None:  # several parameters take many steps
             ratio.value(start)  # what the regulariser is measured by
@@ -99,7 +100,7 @@ def learn_kernel(
             UserWarning,
             stacklevel=3,
         )
-        return LearnedKernel(kernel, history, np.nan, ratio.convergence)
+        return LearnedKernel(kernel, history, np.nan, scanned.convergence + ratio.convergence)
     theta = ratio.normalised(theta)
     objective = history[-1]
     if len(others):
@@ -110,7 +111,7 @@ def learn_kernel(
     found = kernel.with_theta(theta)
     if isinstance(found, MultipleKernel):
         found.weights_ = found.current_weights
-    return LearnedKernel(found, history, objective, ratio.convergence)
+    return LearnedKernel(found, history, objective, scanned.convergence + ratio.convergence)
 
 
 def prepared_start(

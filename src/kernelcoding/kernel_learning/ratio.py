@@ -111,7 +111,7 @@ class RatioProblem:
         self.frozen = False  # whether codes are held (the paper's alternation)
         self.scale: float | None = None  # of the regulariser
         self._last: tuple[Any, tuple[float, NDArray]] | None = None
-        self.convergence = Convergence()  # of the last coding of all parts
+        self.convergence = Convergence()  # of the worst coding of all parts
         self.mixing, self.units = _mixture(self.kernel, self.own)
 
     def _know_members(self, kernel: MultipleKernel) -> None:
@@ -211,8 +211,7 @@ class RatioProblem:
         self, own: NDArray, cross: NDArray, gram: NDArray
     ) -> Iterator[tuple[Part, Formulation, CodingProblem]]:
         """Every part with its formulation and problem, its codes renewed unless they are held."""
-        if not self.frozen:
-            self.convergence = Convergence()
+        total = Convergence()
         for part in self.parts:
             numbers = part.atoms if part.numbers is None else part.numbers
             formulation = self.formulation.for_atoms(numbers)
@@ -223,8 +222,10 @@ class RatioProblem:
                 options = replace(self.options, start=part.codes)
                 result = formulation.solve(problem, options)
                 part.codes = result.codes
-                self.convergence += result.convergence
+                total += result.convergence
             yield part, formulation, problem
+        if total.n_unfinished > self.convergence.n_unfinished:
+            self.convergence = total
 
     @staticmethod
     def _spread(gram: NDArray) -> tuple[float, NDArray]:

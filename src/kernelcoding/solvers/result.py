@@ -45,16 +45,21 @@ class Convergence:
         return Convergence(self.n_converged + other.n_converged, self.n_rows + other.n_rows)
 
     @property
+    def n_unfinished(self) -> int:
+        """Rows that did not stop by their tolerance."""
+        return self.n_rows - self.n_converged
+
+    @property
     def status(self) -> Status:
         """The worst of all rows."""
-        return Status.CONVERGED if self.n_converged == self.n_rows else Status.MAX_ITER
+        return Status.MAX_ITER if self.n_unfinished else Status.CONVERGED
 
     def warn(self, where: str = "", stacklevel: int = 3) -> None:
         """Tell the user once, where a row did not converge; ``where`` says which codes."""
         if self.status is Status.CONVERGED:
             return
         warnings.warn(
-            f"{self.n_rows - self.n_converged} of {self.n_rows} codes{where} did not converge: "
+            f"{self.n_unfinished} of {self.n_rows} codes{where} did not converge: "
             f"{self.status.value}.",
             ConvergenceWarning,
             stacklevel=stacklevel,
