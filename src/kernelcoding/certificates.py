@@ -144,7 +144,8 @@ def _local_curvature(
     scale = np.maximum(np.abs(own), np.abs(np.diag(gram)).max())
     # Kernel values are known to rounding only: no eigenvalue of C is better known than this.
     floor = 4 * size * np.finfo(gram.dtype).eps * scale
-    trace = np.maximum(np.trace(local, axis1=1, axis2=2), 0.0)
+    trace = np.trace(local, axis1=1, axis2=2) if near.trace is None else near.trace
+    trace = np.maximum(trace, 0.0)
     ridge = np.maximum(regularization * trace, floor)
     return local + ridge[:, None, None] * np.eye(size), ridge
 

@@ -36,7 +36,7 @@ def test_probabilities_are_calibrated(classifier, many):
     assert right.mean() < 0.99
     bins = np.digitize(confidence, np.quantile(confidence, [0.2, 0.4, 0.6, 0.8]))
     gaps = [abs(right[bins == b].mean() - confidence[bins == b].mean()) for b in range(5)]
-    assert np.mean(gaps) < 0.12  # a hundred samples a bin tell no more
+    assert np.mean(gaps) < 0.12  # a hundred samples per bin tell no more
     assert abs(right.mean() - confidence.mean()) < 0.06
 
 

@@ -187,7 +187,7 @@ def test_blocks_of_samples_give_the_same_classifier(codes, targets, rng, monkeyp
     centres = sparse_codes(rng, 8, N_ATOMS)
     once = LandmarkFrame(samples, X)
     monkeypatch.setattr(frames, "KEPT", 0)
-    monkeypatch.setattr(frames, "BLOCK", 1)  # sixteen samples a block
+    monkeypatch.setattr(frames, "BLOCK", 1)  # sixteen samples per block
     often = LandmarkFrame(samples, X)
     assert len(list(often.blocks(np.zeros((often.dimension, 0))))) == 2
     found = []

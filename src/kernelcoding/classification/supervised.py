@@ -24,7 +24,7 @@ from ..formulations import Formulation
 from ..kernel_learning import KernelLearning
 from ..kernels import Kernel
 from ..problem import CodingProblem
-from ..solvers.result import CodingResult, Options
+from ..solvers.result import CodingResult, Convergence, Options
 from ..validation import check_positive
 from .calibration import Calibration
 from .classifiers import Classifier
@@ -193,10 +193,11 @@ random_state
         self.classes_ = self._labels.classes
         learner, outcome = self._learn(X, self._labels.numbers, coder, kernel)
         assert isinstance(learner, SupervisedLearner)
-        self._finish(learner, outcome.best.now, rule)
+        without_labels = self._finish(learner, outcome.best.now, rule)
+        (outcome.best.convergence + without_labels).warn(" of training samples")
         return self
 
-    def _finish(self, learner: SupervisedLearner, best: Candidate, rule: Rule) -> None:
+    def _finish(self, learner: SupervisedLearner, best: Candidate, rule: Rule) -> Convergence:
         """The last classifier, of codes that look at no labels, and its calibration."""
         assert learner.eta is not None
         assert learner.rho is not None
@@ -204,13 +205,13 @@ random_state
         self.eta_, self.rho_ = learner.eta, learner.rho
         self.classifier_ = self.joint_classifier_ = cast(Classifier, best.classifier)
         coded = learner.plain_codes(best.vectors)
-        coded.convergence.warn(" of training samples without labels", stacklevel=4)
         data = learner.training_codes(coded.codes, best.vectors)
         rho = self.rho_
         if rule.refit:
             rho = learner.rule.choose_rho(data) if rule.rho == "auto" else rho
             self.classifier_ = learner.rule.fit(data, rho)
         self._calibration = Calibration(self._labels, learner.rule.left_out(data, rho))
+        return coded.convergence
 
     # Using what was learned --------------------------------------------------------------------
 
@@ -273,11 +274,12 @@ random_state
 
         def write(rows: slice, problem: CodingProblem, result: CodingResult) -> None:
             assert isinstance(problem, CombinationProblem)
-            scores[rows] = self.classifier_.scores(result.codes, problem.similarity)
+            codes = result.codes.astype(X.dtype, copy=False)  # as transform gives them
+            scores[rows] = self.classifier_.scores(codes, problem.similarity)
 
         formulation, options = self._coding()
         compact = replace(options, sparse_output=formulation.is_sparse)
-        map_codes(formulation, compact, self.dictionary_, X, write)
+        map_codes(formulation, compact, self.dictionary_, X, write, stacklevel=5)
         return scores
 
     # Machinery ---------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def map_codes(
     dictionary: Dictionary,
     X: NDArray,
     keep: Callable[[slice, CodingProblem, CodingResult], Kept],
-    stacklevel: int = 4,
+    stacklevel: int,
 ) -> list[Kept]:
     """Code samples in blocks, several at a time where asked; warn once of rows unfinished.
 
@@ -56,8 +56,8 @@ def map_codes(
         Checked samples.
     keep : callable
         Of rows, their problem and its codes: what to keep of a block.
-    stacklevel : int, default=4
-        Of the warning: the caller's caller by default.
+    stacklevel : int
+        Of the warning: 3 is whoever calls this function.
     """
     alone = replace(options, n_jobs=1)
 
@@ -72,14 +72,26 @@ def map_codes(
 
 
 def code_samples(
-    formulation: Formulation, options: Options, dictionary: Dictionary, X: NDArray
+    formulation: Formulation,
+    options: Options,
+    dictionary: Dictionary,
+    X: NDArray,
+    stacklevel: int = 5,
 ) -> Codes:
-    """Codes of checked samples in their precision, dense or CSR as ``options`` say."""
+    """Codes of checked samples in their precision, dense or CSR as ``options`` say.
+
+    By default, warnings point at the caller of the method that calls this function.
+    """
     compact = options.sparse_output or formulation.is_sparse
     inner = replace(options, sparse_output=compact)
     if options.sparse_output:
         blocks = map_codes(
-            formulation, inner, dictionary, X, lambda rows, problem, result: result.codes, 5
+            formulation,
+            inner,
+            dictionary,
+            X,
+            lambda rows, problem, result: result.codes,
+            stacklevel,
         )
         return sparse.vstack(blocks, format="csr").astype(X.dtype, copy=False)
     # Zeros cost nothing until they are touched: sparse codes touch few.
@@ -92,5 +104,5 @@ def code_samples(
         else:
             codes[rows] = result.codes
 
-    map_codes(formulation, inner, dictionary, X, write, 5)
+    map_codes(formulation, inner, dictionary, X, write, stacklevel)
     return codes

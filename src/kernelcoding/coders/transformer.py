@@ -47,7 +47,8 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             One code per row, in the precision of X.
         """
         X = self._validate_query(X)
-        return code_samples(*self._coding(), self.dictionary_, X)
+        # One more frame than usual: scikit-learn wraps transform, for set_output.
+        return code_samples(*self._coding(), self.dictionary_, X, stacklevel=6)
 
     def reconstruction_error(self, X: ArrayLike, codes: Codes | None = None) -> NDArray:
         r"""Squared distance in H between samples and their reconstructions.

@@ -114,7 +114,6 @@ class BaseDictionaryLearning(CodingTransformer):
                 frame, vectors = self._learn_kernel(
                     coder, dictionary, frame, weights, X, random_state
                 )
-        outcome.best.convergence.warn(" of training samples", stacklevel=4)
         self._adopt(coder, dictionary)
         return learner, outcome
 

@@ -181,6 +181,7 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
         coder, kernel = self._checked()
         X = self._validate_training(X, kernel)
         learner, outcome = self._learn(X, None if y is None else np.asarray(y), coder, kernel)
+        outcome.best.convergence.warn(" of training samples")
         if isinstance(learner, AtomLearner):
             frame, best = learner.frame, outcome.best
             assert isinstance(best, Snapshot)
