@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from helpers.processes import run_python
 from kernelcoding._compiled.exponential import scaled_exponential
-from kernelcoding._compiled.softmax import soft_weights
+from kernelcoding._compiled.softmax import fill_soft_weights
 from kernelcoding.kernels.radial import decay
 
 
@@ -41,7 +41,7 @@ def test_softmax_against_extended_precision(rng, dtype, factor):
     cross = rng.uniform(size=(4, 700)).astype(dtype)
     offsets = rng.uniform(size=(1, 700)).astype(dtype)
     codes = np.empty_like(cross)
-    soft_weights(cross, offsets, factor, codes)
+    fill_soft_weights(cross, offsets, factor, codes)
     scores = np.longdouble(factor) * (cross.astype(np.longdouble) - offsets)
     truth = np.exp(scores - scores.max(axis=1, keepdims=True))
     truth /= truth.sum(axis=1, keepdims=True)

@@ -126,8 +126,8 @@ class SharedMixture:
 
 def softmax(scores: NDArray, offsets: NDArray) -> NDArray:
     """Softmax of each row of ``scores + offsets``."""
-    from .._compiled.softmax import soft_weights
+    from .._compiled.softmax import fill_soft_weights
 
     answer = np.empty_like(scores)
-    soft_weights(scores, -offsets[None, :], 1.0, answer)
+    fill_soft_weights(scores, -offsets[None, :], 1.0, answer)
     return answer

@@ -45,7 +45,7 @@ def soft_weights(
     out : (n, m) array, default=None
         Where the weights are written.
     """
-    from .._compiled.softmax import soft_weights as fill
+    from .._compiled.softmax import fill_soft_weights as fill
 
     offsets = plain(np.atleast_2d(0.5 * atom_norms))
     weights = np.empty_like(cross) if out is None else out

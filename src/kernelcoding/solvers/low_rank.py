@@ -93,11 +93,11 @@ def solve(
     converged : bool array of shape (n,)
     n_iter : int array of shape (n,)
     """
-    from .._compiled.low_rank import Options
+    from .._compiled.low_rank import RowOptions
 
     arrays = Arrays.of(problem, penalty, start)
     exact = scores.prepared()
-    options = Options(nonnegative, sum_to_one, tol, arrays.precision)
+    options = RowOptions(nonnegative, sum_to_one, tol, arrays.precision)
 
     def run(rows: slice):
         block = Block(arrays, exact, rows)
@@ -130,14 +130,14 @@ class Block:
     """
 
     def __init__(self, arrays: Arrays, scores: Scores, rows: slice):
-        from .._compiled.low_rank import Rows, Shared
+        from .._compiled.low_rank import RowStates, Shared
 
         self.scores = scores.take(rows)
         gram, cross, l1, ridge = arrays.of_problem(rows)
         self.shared = Shared(gram, cross, l1, ridge, self.scores.goals, self.scores.etas)
         start = arrays.start[rows]
         n, n_atoms = start.shape
-        self.rows = Rows(
+        self.rows = RowStates(
             start.toarray(),
             np.full((n, n_atoms), -1),
             self.scores.goals - self.scores.values(start),
