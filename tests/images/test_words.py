@@ -176,8 +176,8 @@ def test_skipped_images(rng, tmp_path):
 
 BAD_INPUT = {
     "few": ({"n_words": 100}, None, "n_words=100 needs at least as many training descriptors"),
-    "words": ({"n_words": 0}, None, "n_words must be a positive integer, got 0"),
-    "samples": ({"n_samples": 1.5}, None, "n_samples must be a positive integer"),
+    "words": ({"n_words": 0}, None, "n_words must be an integer of at least 1, got 0"),
+    "samples": ({"n_samples": 1.5}, None, "n_samples must be an integer of at least 1"),
     "normalization": ({"normalization": "l3"}, None, "normalization must be one of"),
     "algorithm": ({"algorithm": "magic"}, None, "algorithm must be one of"),
     "components": ({"n_components": 9}, None, "n_components must be between 1 and 3"),

@@ -342,5 +342,5 @@ def test_every_public_kernel_is_in_the_list():
 
     public = {getattr(room, n) for n in room.__all__ if isinstance(getattr(room, n), type)}
     covered = set().union(*(inside(kernel) for kernel, _ in CASES))
-    # a given matrix has laws of its own, in test_kernels_precomputed.py
+    # a given matrix has laws of its own, in tests/kernels/test_precomputed.py
     assert public - covered == {room.Kernel, Precomputed}

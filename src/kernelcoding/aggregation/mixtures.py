@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from ..coders.base import check_count, check_positive
+from ..validation import check_count, check_positive
 
 TOL = 1e-4  # EM ends when a round raises the mean log-likelihood by less
 

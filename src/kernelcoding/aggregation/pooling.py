@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils import get_tags
 
 from ..coders.base import BaseKernelCoder
@@ -16,17 +14,19 @@ from ..problem import Codes
 from .base import SetTransformer, applied, block_rows
 from .normalization import check_normalization, normalized
 from .segments import POOLS, Pooled
-from .sets import Block, DescriptorSets
+from .sets import DescriptorBlock, DescriptorSets
 
 
 class CodePooling(SetTransformer):
     """Code every descriptor, pool the codes of each cell, join the cells, normalise."""
 
-    coder: Any
+    coder: TransformerMixin | None
     how: str
     norm: str | None
 
-    def _check_parameters(self):
+    coder_: TransformerMixin | None
+
+    def _check_parameters(self) -> None:
         if self.how not in POOLS:
             raise ValueError(f"how must be one of {sorted(POOLS)}, got {self.how!r}.")
         check_normalization(self.norm)
@@ -36,10 +36,10 @@ class CodePooling(SetTransformer):
                 f"got {self.coder!r}."
             )
 
-    def _descriptor_ndim(self):
+    def _descriptor_ndim(self) -> int:
         return 2 if self.coder is None or get_tags(self.coder).input_tags.two_d_array else 3
 
-    def _learn(self, sample, random_state):
+    def _learn(self, sample: NDArray, random_state: np.random.RandomState) -> int:
         self.coder_ = None if self.coder is None else clone(self.coder).fit(sample, None)
         _make_compact(self.coder_)
         self._n_atoms = self._codes(sample[:1]).shape[1]
@@ -65,20 +65,20 @@ class CodePooling(SetTransformer):
     def _n_cells(self) -> int:
         raise NotImplementedError
 
-    def _cells(self, block: Block) -> list[NDArray]:
+    def _cells(self, block: DescriptorBlock) -> list[NDArray]:
         """For each level the cell of every descriptor, cells of all levels counted through."""
         raise NotImplementedError
 
 
-def _make_compact(coder: Any) -> None:
-    """Let a coder of ours give codes of few numbers a row as such: pooling is then cheap."""
+def _make_compact(coder: TransformerMixin | None) -> None:
+    """Ask a coder of this package for sparse codes where entries are few: pooling is then cheap."""
     inner = coder.coder_ if isinstance(coder, KernelDictionaryLearning) else coder
     if isinstance(inner, BaseKernelCoder) and inner.training_options().sparse_output:
         inner.set_params(sparse_output=True)
 
 
 class Pooling(CodePooling):
-    r"""One vector a set: the codes of its descriptors, pooled.
+    r"""One vector per set: the codes of its descriptors, pooled.
 
     With codes :math:`y_1, \dots, y_n` of the descriptors of a set, entry j of its vector is
 
@@ -123,15 +123,22 @@ class Pooling(CodePooling):
     (20, 12)
     """
 
-    def __init__(self, coder=None, how="max", norm="l2", n_samples=20_000, random_state=None):
+    def __init__(
+        self,
+        coder: TransformerMixin | None = None,
+        how: str = "max",
+        norm: str | None = "l2",
+        n_samples: int | None = 20_000,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.coder = coder
         self.how = how
         self.norm = norm
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def _n_cells(self):
+    def _n_cells(self) -> int:
         return 1
 
-    def _cells(self, block):
+    def _cells(self, block: DescriptorBlock) -> list[NDArray]:
         return [np.zeros(len(block.owners), dtype=np.intp)]

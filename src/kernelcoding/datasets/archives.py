@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO
 
-MAX_RATIO = 50  # unpacked bytes a packed byte; photographs have 1, dark PGM faces below 5
+MAX_RATIO = 50  # unpacked bytes per packed byte; photographs have 1, dark PGM faces below 5
 FREE_BYTES = 1 << 20  # small archives may have any ratio
 MAX_MEMBERS = 500_000
 _CHUNK = 1 << 20
@@ -57,7 +57,7 @@ def unpack(archive: Path, folder: Path) -> None:
 class _Budget:
     """Counts what really comes out, whatever the archive says of itself."""
 
-    def __init__(self, archive: Path):
+    def __init__(self, archive: Path) -> None:
         self.archive = archive
         self.bytes = FREE_BYTES + MAX_RATIO * archive.stat().st_size
         self.members = MAX_MEMBERS
@@ -95,29 +95,29 @@ def _zip_members(file: zipfile.ZipFile, archive: Path) -> Iterator[_Member]:
     for info in file.infolist():
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise _refusal(archive, info.filename, "is a link or a device")
+            raise _member_refusal(archive, info.filename, "is a link or a device")
         if info.flag_bits & 1:
-            raise _refusal(archive, info.filename, "is encrypted")
+            raise _member_refusal(archive, info.filename, "is encrypted")
         yield info.filename, None if info.is_dir() else file.open(info)
 
 
 def _tar_members(file: tarfile.TarFile, archive: Path) -> Iterator[_Member]:
     for info in file:
         if not (info.isfile() or info.isdir()):
-            raise _refusal(archive, info.name, "is a link or a device")
+            raise _member_refusal(archive, info.name, "is a link or a device")
         yield info.name, None if info.isdir() else file.extractfile(info)
 
 
 def _safe_name(name: str, archive: Path) -> PurePosixPath:
     path, elsewhere = PurePosixPath(name), PureWindowsPath(name)
     if path.is_absolute() or elsewhere.drive or elsewhere.root:
-        raise _refusal(archive, name, "has an absolute path")
+        raise _member_refusal(archive, name, "has an absolute path")
     if ".." in path.parts or ".." in elsewhere.parts:
-        raise _refusal(archive, name, "leads out of the folder")
+        raise _member_refusal(archive, name, "leads out of the folder")
     return path
 
 
-def _refusal(archive: Path, name: str, why: str) -> ArchiveError:
+def _member_refusal(archive: Path, name: str, why: str) -> ArchiveError:
     return ArchiveError(
         f"{archive.name} is not unpacked: its member {name!r} {why}. Expected folders and plain "
         "files with relative names; get the archive from the official page."

@@ -16,7 +16,7 @@ PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DataSource:
     """Where a fetcher looks, and what it may do if the set is not there."""
 
     data_home: PathLike | None = None
