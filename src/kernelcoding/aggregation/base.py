@@ -83,7 +83,7 @@ class SetTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return 2
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that no data could make sense of."""
+        """Refuse parameters that are wrong for any data."""
 
     def _learn(self, sample: NDArray, random_state: np.random.RandomState) -> int:
         """Learn from a sample of descriptors; the answer is the length of the vectors."""

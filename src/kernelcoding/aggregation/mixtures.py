@@ -25,7 +25,7 @@ class MixtureSettings:
     max_iter: int  # most rounds of EM
 
     def check(self) -> None:
-        """Refuse settings that no data could make sense of."""
+        """Refuse settings that are wrong for any data."""
         check_count("n_components", self.n_components)
         check_count("max_iter", self.max_iter)
         check_positive("reg_covar", self.reg_covar)

@@ -1,7 +1,7 @@
-"""Unpacking of archives from strangers: nothing is written outside the folder that was given.
+"""Unpacking of archives that are not trusted: nothing is written outside the given folder.
 
 Only folders and plain files are made. Names that lead elsewhere, links, devices, encrypted members
-and archives that swell beyond reason are refused.
+and archives that unpack to many times their size are refused.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
 
 class _Budget:
-    """Counts what really comes out, whatever the archive says of itself."""
+    """Counts the bytes that are really unpacked, whatever sizes the archive declares."""
 
     def __init__(self, archive: Path) -> None:
         self.archive = archive

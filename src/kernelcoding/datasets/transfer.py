@@ -119,7 +119,7 @@ class ResumingDownloader:
 
 
 def _range_of(response: Response) -> tuple[int, int | None]:
-    """First byte that the response sends, and the size of the whole file if it is told."""
+    """First byte that the response sends, and the size of the whole file if it is known."""
     told = re.fullmatch(
         r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)", response.headers.get("Content-Range", "")
     )
@@ -133,7 +133,7 @@ def _range_of(response: Response) -> tuple[int, int | None]:
 def _progress_bar(name: str, start: int, size: int | None) -> tqdm:
     from tqdm import tqdm
 
-    # disable=None: silent where nobody looks (not a terminal)
+    # disable=None: silent where the output is not a terminal
     return tqdm(
         desc=name, initial=start, total=size, unit="B", unit_scale=True, leave=False, disable=None
     )

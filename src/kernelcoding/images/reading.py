@@ -1,4 +1,4 @@
-"""Images from files or arrays, checked: what came, and what is wrong with it, is said by name.
+"""Images from files or arrays, checked; errors name the image and what is wrong with it.
 
 A *source* is a path, or an array of shape (H, W), (H, W, 1), (H, W, 3) or (H, W, 4) whose pixels
 are unsigned integers of 8 or 16 bits, floating-point numbers or booleans. Colours are red, green,

@@ -62,7 +62,7 @@ class Axis:
         inputs : slice
             The inputs that they look at.
         matrix : array of shape (n_outputs, n_inputs)
-            What is between.
+            Weights from these inputs to these outputs.
         """
         for start in range(0, self.length, BLOCK):
             columns = self.columns[start : start + BLOCK]

@@ -72,7 +72,7 @@ class DenseRootSIFT(DescriptorExtractor):
     n_jobs : int, default=None
         Threads over images; None is one, -1 all cores.
     memory : str or joblib.Memory, default=None
-        Where to keep the descriptors of each image; the key are its pixels and the parameters.
+        Where to keep the descriptors of each image; the key is its pixels and the parameters.
         Some megabytes per image.
     verbose : int, default=0
         Progress, as joblib shows it.
@@ -212,7 +212,7 @@ def describe_scales(gray: NDArray, widths: Sequence[float], patches: Patches) ->
 
 
 def blur(deviation: float) -> float:
-    """What is missing to a standard deviation, of which the camera has done a part."""
+    """Standard deviation of the smoothing that is left to do beside the camera's own blur."""
     missing = deviation**2 - CAMERA_BLUR**2
     return float(np.sqrt(missing)) if missing > 0.01 else 0.0  # a tenth of a pixel is nothing
 
