@@ -1,5 +1,4 @@
-import os
-from pathlib import Path
+"""Region covariances against NumPy on channels computed one after the other."""
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+from helpers.trees import real
 from kernelcoding import KernelSparseCoder, ResidualClassifier
 from kernelcoding.images import Masked, RegionCovariance
 from kernelcoding.images.channels import (
@@ -24,7 +24,6 @@ from kernelcoding.kernels import LogEuclideanGaussian
 from reference.channels import naive_channels, texture
 
 SHARES = (0.5, 0.3, 1.0, 1.0)  # of the pixels that masks keep
-DATA_HOME = Path(os.environ.get("KERNELCODING_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 @pytest.fixture
@@ -325,9 +324,7 @@ def test_pipeline_separates_stripes_by_direction(rng):
 
 def test_virus_from_files_to_labels():
     pytest.importorskip("cv2")
-    folder = DATA_HOME / "virus" / "images"
-    if not folder.is_dir():
-        pytest.skip(f"the Virus set is not in {folder}; set KERNELCODING_DATA")
+    folder = real("virus", "images")
     names = [(c, s) for c in (1, 3, 5) for s in range(1, 61)]
     paths = [folder / f"class-{c:03d}-sample-{s:03d}-8bit.png" for c, s in names]
     labels = np.array([c for c, _ in names])

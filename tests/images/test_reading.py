@@ -1,13 +1,12 @@
 """Images from files and arrays: what is read, and how bad input is named."""
 
-import subprocess
-import sys
 import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from helpers.processes import run_python
 from kernelcoding.images import Masked, readable
 from kernelcoding.images.extras import optional
 from kernelcoding.images.mapping import map_images
@@ -185,7 +184,4 @@ def test_missing_package_says_how_to_install():
 
 def test_importing_the_package_needs_no_extra():
     code = "import sys, kernelcoding.images; print({'cv2', 'skimage', 'PIL'} & set(sys.modules))"
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == "set()"
+    assert run_python(code).strip() == "set()"

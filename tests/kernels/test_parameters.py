@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 import kernelcoding.kernels
+from helpers.processes import run_python
 from kernelcoding.kernels import (
     CallableKernel,
     ChiSquared,
@@ -38,11 +37,6 @@ from kernelcoding.kernels import (
     View,
     as_kernel,
 )
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(11)
 
 
 def spd(rng, n, p=3, spread=1.0):
@@ -367,7 +361,4 @@ assert not new & {{"numba", "pandas", "matplotlib", "cv2", "pyriemann"}}, new
 
 
 def test_import_stays_light():
-    path = str(Path(kernelcoding.kernels.__file__).parents[1])
-    code = LIGHT.format(path=path)
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_python(LIGHT.format(path=str(Path(kernelcoding.kernels.__file__).parents[1])))

@@ -111,11 +111,6 @@ CASES = [
 every_kernel = pytest.mark.parametrize(("kernel", "make"), CASES, ids=[stable(k) for k, _ in CASES])
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(7)
-
-
 @every_kernel
 def test_symmetry(kernel, make, rng):
     X, Z = make(rng, 7), make(rng, 4)

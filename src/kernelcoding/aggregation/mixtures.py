@@ -79,6 +79,7 @@ class SharedMixture:
         points: NDArray,
         settings: MixtureSettings,
         random_state: np.random.RandomState,
+        tol: float = TOL,
     ) -> SharedMixture:
         """Maximum likelihood by EM, from k-means."""
         n_points, width = points.shape
@@ -94,7 +95,7 @@ class SharedMixture:
             variance = (squares.sum() - explained) / (n_points * width) + settings.reg_covar
             mixture = cls(np.maximum(mass, 1e-12) / n_points, means, float(variance))
             shares, evidence = mixture._expect(points @ means.T, squares)
-            if evidence - before < TOL:
+            if evidence - before < tol:
                 break
             before = evidence
         else:

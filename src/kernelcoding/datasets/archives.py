@@ -26,8 +26,18 @@ class ArchiveError(OSError):
     """An archive that is damaged, or that must not be unpacked."""
 
 
-def unpack(archive: Path, folder: Path) -> None:
+def unpack(
+    archive: Path, folder: Path, *, free_bytes: int = FREE_BYTES, max_members: int = MAX_MEMBERS
+) -> None:
     """Unpack a zip or tar archive into an existing folder.
+
+    Parameters
+    ----------
+    archive, folder : Path
+    free_bytes : int
+        Unpacked bytes that any archive may have, however small it is.
+    max_members : int
+        Files that it may have.
 
     Raises
     ------
@@ -35,7 +45,7 @@ def unpack(archive: Path, folder: Path) -> None:
         If the archive is damaged or contains what is refused. What was written until then is left
         for the caller, who unpacks into a temporary folder, to remove.
     """
-    budget = _Budget(archive)
+    budget = _Budget(archive, free_bytes, max_members)
     try:
         with _opened(archive) as members:
             for name, stream in members:
@@ -57,10 +67,10 @@ def unpack(archive: Path, folder: Path) -> None:
 class _Budget:
     """Counts the bytes that are really unpacked, whatever sizes the archive declares."""
 
-    def __init__(self, archive: Path) -> None:
+    def __init__(self, archive: Path, free_bytes: int, max_members: int) -> None:
         self.archive = archive
-        self.bytes = FREE_BYTES + MAX_RATIO * archive.stat().st_size
-        self.members = MAX_MEMBERS
+        self.bytes = free_bytes + MAX_RATIO * archive.stat().st_size
+        self.members = self.max_members = max_members
 
     def copy(self, source: IO[bytes], target: IO[bytes]) -> None:
         self.members -= 1
@@ -74,7 +84,7 @@ class _Budget:
         if self.bytes < 0 or self.members < 0:
             raise ArchiveError(
                 f"{self.archive.name} unpacks to more than {MAX_RATIO} times its size or to more "
-                f"than {MAX_MEMBERS} files: refused. Unpack it by hand if you trust it."
+                f"than {self.max_members} files: refused. Unpack it by hand if you trust it."
             )
 
 

@@ -12,6 +12,10 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
 Seed: TypeAlias = int | np.random.RandomState | None
+MANY_WORDS = 2000  # from which "auto" works in stages
+SHARE = 5  # the first stage sees one descriptor in so many
+COARSE_PASSES = 2  # more of them fit the part, not what comes after
+FINE_PASSES = 3
 BLOCK = 2**21  # scores held at a time: they stay in cache between the product and the choice
 
 
@@ -34,17 +38,23 @@ def lloyd(sample: NDArray, n_words: int, random_state: Seed) -> NDArray:
     return clustering.fit(sample).cluster_centers_
 
 
-def staged(sample: NDArray, n_words: int, random_state: Seed) -> NDArray:
+def staged(
+    sample: NDArray,
+    n_words: int,
+    random_state: Seed,
+    share: int = SHARE,
+    coarse_passes: int = COARSE_PASSES,
+) -> NDArray:
     """A few passes over a part of the sample, then a few over all of it.
 
     For many words: a k-means++ start would cost more than two passes over everything, and random
     descriptors are as good a start here; most of the way is made by cheap passes over the part.
     """
     generator = check_random_state(random_state)
-    size = min(len(sample), max(n_words, len(sample) // SHARE))
+    size = min(len(sample), max(n_words, len(sample) // share))
     part = sample[generator.permutation(len(sample))[:size]]
     coarse = KMeans(
-        n_words, init="random", n_init=1, max_iter=COARSE_PASSES, random_state=generator
+        n_words, init="random", n_init=1, max_iter=coarse_passes, random_state=generator
     ).fit(part)
     fine = KMeans(
         n_words,
@@ -74,25 +84,27 @@ def minibatch(sample: NDArray, n_words: int, random_state: Seed) -> NDArray:
 
 Algorithm = Callable[[NDArray, int, Seed], NDArray]
 ALGORITHMS: dict[str, Algorithm] = {"lloyd": lloyd, "staged": staged, "minibatch": minibatch}
-MANY_WORDS = 2000  # from which "auto" works in stages
-SHARE = 5  # the first stage sees one descriptor in so many
-COARSE_PASSES = 2  # more of them fit the part, not what comes after
-FINE_PASSES = 3
 
 
-def learn_words(sample: NDArray, n_words: int, algorithm: str, random_state: Seed) -> NDArray:
+def learn_words(
+    sample: NDArray,
+    n_words: int,
+    algorithm: str,
+    random_state: Seed,
+    many_words: int = MANY_WORDS,
+) -> NDArray:
     """Centres of k-means, (n_words, d) of float32."""
     if algorithm == "auto":
-        algorithm = "lloyd" if n_words < MANY_WORDS else "staged"
+        algorithm = "lloyd" if n_words < many_words else "staged"
     centers = ALGORITHMS[algorithm](sample, n_words, random_state)
     return np.ascontiguousarray(centers, dtype=np.float32)
 
 
-def nearest_words(descriptors: NDArray, words: NDArray) -> NDArray:
+def nearest_words(descriptors: NDArray, words: NDArray, block: int = BLOCK) -> NDArray:
     """Index of the nearest word of each descriptor, (n,)."""
     half_norms = 0.5 * np.einsum("ij,ij->i", words, words)
     nearest = np.empty(len(descriptors), dtype=np.intp)
-    rows = max(1, BLOCK // len(words))
+    rows = max(1, block // len(words))
     for start in range(0, len(descriptors), rows):
         scores = descriptors[start : start + rows] @ words.T
         scores -= half_norms
