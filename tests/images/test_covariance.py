@@ -29,7 +29,7 @@ SHARES = (0.5, 0.3, 1.0, 1.0)  # of the pixels that masks keep
 @pytest.fixture
 def images(rng):
     """Two sizes, mixed."""
-    return [texture(rng, *size) for size in ((20, 24), (17, 17), (20, 24), (20, 24))]
+    return [texture(rng, *size) for size in ((12, 15), (10, 10), (12, 15), (12, 15))]
 
 
 # Covariances ------------------------------------------------------------------------------------
