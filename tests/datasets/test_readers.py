@@ -100,10 +100,10 @@ def test_lcksvd_bad_files(tmp_path, lcksvd):
     with pytest.raises(ValueError, match=r"lacks \['H_test'\]"):
         datasets.fetch_yaleb(tmp_path, features="lcksvd")
     savemat(path, lcksvd | {"H_test": lcksvd["H_test"].T})
-    with pytest.raises(ValueError, match=r"one column a sample"):
+    with pytest.raises(ValueError, match=r"one column per sample"):
         datasets.fetch_yaleb(tmp_path, features="lcksvd")
     savemat(path, lcksvd | {"H_test": np.ones((3, 3))})
-    with pytest.raises(ValueError, match=r"indicators with one 1 a column"):
+    with pytest.raises(ValueError, match=r"indicators with one 1 per column"):
         datasets.fetch_yaleb(tmp_path, features="lcksvd")
 
 
@@ -186,7 +186,7 @@ def test_fmd_bad_trees(tmp_path):
         datasets.fetch_fmd(tmp_path)
     for path in (folder / "image").glob("*/"):
         path.rmdir() if path.is_dir() else path.unlink()
-    with pytest.raises(ValueError, match="Expected one folder a class"):
+    with pytest.raises(ValueError, match="Expected one folder per class"):
         datasets.fetch_fmd(tmp_path)
 
 

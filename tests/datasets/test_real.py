@@ -23,7 +23,7 @@ def test_yaleb_faces():
     assert "yaleB14" not in bunch.target_names
 
 
-def test_yaleb_random_faces_are_a_linear_image_of_the_faces():
+def test_yaleb_random_faces_are_a_linear_image_of_the_faces(rng):
     trees.real("yaleb", "random_faces_504.npz")
     faces = datasets.fetch_yaleb(trees.SHARED)
     bunch = datasets.fetch_yaleb(trees.SHARED, features="random_faces")
@@ -33,7 +33,7 @@ def test_yaleb_random_faces_are_a_linear_image_of_the_faces():
     assert (len(bunch.train), len(bunch.test)) == (1216, 1198)
     assert_array_equal(np.sort(np.r_[bunch.train, bunch.test]), np.arange(2414))
     # Projections keep distances: those of features and of images rise together.
-    pick = np.random.default_rng(0).choice(2414, (2, 300))
+    pick = rng.choice(2414, (2, 300))
     features, pixels = (
         np.linalg.norm(X[pick[0]].astype(float) - X[pick[1]].astype(float), axis=1)
         for X in (bunch.data, faces.data)

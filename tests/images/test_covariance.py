@@ -1,5 +1,4 @@
-import os
-from pathlib import Path
+"""Region covariances against NumPy on channels computed one after the other."""
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+from helpers.trees import real
 from kernelcoding import KernelSparseCoder, ResidualClassifier
 from kernelcoding.images import Masked, RegionCovariance
 from kernelcoding.images.channels import (
@@ -24,13 +24,12 @@ from kernelcoding.kernels import LogEuclideanGaussian
 from reference.channels import naive_channels, texture
 
 SHARES = (0.5, 0.3, 1.0, 1.0)  # of the pixels that masks keep
-DATA_HOME = Path(os.environ.get("KERNELCODING_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 @pytest.fixture
 def images(rng):
     """Two sizes, mixed."""
-    return [texture(rng, *size) for size in ((20, 24), (17, 17), (20, 24), (20, 24))]
+    return [texture(rng, *size) for size in ((12, 15), (10, 10), (12, 15), (12, 15))]
 
 
 # Covariances ------------------------------------------------------------------------------------
@@ -230,17 +229,17 @@ class TwoForOne(Channel):
         ("gabor", r"must be one of \('compressed', 'paper'\) or a list, got 'gabor'"),
         (None, "or a list, got None"),
         (Gabor(), "or a list, got Gabor"),
-        ([lambda stack: stack[:, 0]], "must return one number a pixel"),
+        ([lambda stack: stack[:, 0]], "must return one number per pixel"),
         (
             [TwoForOne()],
-            r"must return shape \(2, 1, 6, 6\), one channel a name, got \(2, 2, 6, 6\)",
+            r"must return shape \(2, 1, 6, 6\), one channel per name, got \(2, 2, 6, 6\)",
         ),
-        ([Gabor(n_scales=0)], "n_scales must be a positive integer, got 0"),
+        ([Gabor(n_scales=0)], "n_scales must be an integer of at least 1, got 0"),
         ([Gabor(sigma=-1.0)], "sigma must be a positive number, got -1"),
         ([Gabor(padding="wrap")], "padding must be one of .* got 'wrap'"),
         ([Derivatives(order=3)], r"order must be one of \(1, 2\), got 3"),
         ([Compressed("gabor")], "channel must be a Channel, got 'gabor'"),
-        ([Compressed(Gabor(n_scales=0))], "n_scales must be a positive integer"),
+        ([Compressed(Gabor(n_scales=0))], "n_scales must be an integer of at least 1"),
         ([Compressed(Gabor(), power=0)], "power must be a positive number, got 0"),
     ],
 )
@@ -325,9 +324,7 @@ def test_pipeline_separates_stripes_by_direction(rng):
 
 def test_virus_from_files_to_labels():
     pytest.importorskip("cv2")
-    folder = DATA_HOME / "virus" / "images"
-    if not folder.is_dir():
-        pytest.skip(f"the Virus set is not in {folder}; set KERNELCODING_DATA")
+    folder = real("virus", "images")
     names = [(c, s) for c in (1, 3, 5) for s in range(1, 61)]
     paths = [folder / f"class-{c:03d}-sample-{s:03d}-8bit.png" for c, s in names]
     labels = np.array([c for c, _ in names])

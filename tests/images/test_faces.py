@@ -100,7 +100,11 @@ BAD_INPUT = {
     "sizes": ({}, lambda f: [f[0], f[1][:9]], r"Image 1: expected 14 x 11 pixels .*got 9 x 11"),
     "NaN": ({}, lambda f: [f[0], np.full((14, 11), np.nan)], "Image 1: pixels are NaN"),
     "NaN rows": ({}, lambda f: np.full((3, 8), np.nan), "NaN"),
-    "components": ({"n_components": 0}, lambda f: f, "n_components must be a positive integer"),
+    "components": (
+        {"n_components": 0},
+        lambda f: f,
+        "n_components must be an integer of at least 1",
+    ),
     "size": ({"size": 7}, lambda f: f, r"size must be \(height, width\) in pixels, got 7"),
     "path": ({}, lambda f: "a.png", "wrap it in a list"),
 }

@@ -1,16 +1,16 @@
 """Images from files and arrays: what is read, and how bad input is named."""
 
-import subprocess
-import sys
 import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from helpers.processes import run_python
 from kernelcoding.images import Masked, readable
 from kernelcoding.images.extras import optional
-from kernelcoding.images.reading import as_gray, images_of, read_image
+from kernelcoding.images.mapping import map_images
+from kernelcoding.images.reading import as_gray, read_image
 
 cv2 = pytest.importorskip("cv2")
 Image = pytest.importorskip("PIL.Image")
@@ -19,6 +19,11 @@ Image = pytest.importorskip("PIL.Image")
 @pytest.fixture
 def colour(rng):
     return rng.integers(0, 256, (24, 31, 3), dtype=np.uint8)
+
+
+def read_all(sources, on_error="raise"):
+    """Pixels of the images that can be read, and the indices of the others."""
+    return map_images(lambda _, source: read_image(source), sources, on_error=on_error)
 
 
 def save(path, pixels):
@@ -76,11 +81,11 @@ def test_booleans_are_black_and_white():
     assert_array_equal(as_gray(read_image(np.array([[True, False]]))), [[1.0, 0.0]])
 
 
-def test_stack_is_a_list_of_gray_images(rng):
+def test_stack_is_a_list_of_images(rng):
     stack = rng.integers(0, 256, (4, 7, 5), dtype=np.uint8)
-    pairs = list(images_of(stack, gray=True))
-    assert [index for index, _ in pairs] == [0, 1, 2, 3]
-    assert_allclose(np.stack([image for _, image in pairs]), stack / 255)
+    images, skipped = read_all(stack)
+    assert skipped == []
+    assert_array_equal(np.stack(images), stack)
 
 
 BAD_ARRAYS = {
@@ -101,7 +106,7 @@ BAD_ARRAYS = {
 def test_bad_arrays_are_named_by_index(case):
     bad, message = BAD_ARRAYS[case]
     with pytest.raises(ValueError, match=f"(?s)Image 1: .*{message}"):
-        list(images_of([np.zeros((4, 4)), bad], gray=False))
+        read_all([np.zeros((4, 4)), bad])
 
 
 def broken_files(folder, colour):
@@ -120,7 +125,7 @@ def broken_files(folder, colour):
 def test_unreadable_and_truncated_files_are_named(tmp_path, colour):
     for path in broken_files(tmp_path, colour):
         with pytest.raises(ValueError, match=str(path)):
-            list(images_of([colour, path], gray=True))
+            read_all([colour, path])
 
 
 def test_skipping_keeps_the_rest_and_says_which(tmp_path, colour):
@@ -129,10 +134,10 @@ def test_skipping_keeps_the_rest_and_says_which(tmp_path, colour):
     with pytest.warns(
         UserWarning, match=r"(?s)Skipped 2 of 4 .*1 \(.*cut.jpg.*missing.png"
     ) as seen:
-        pairs = list(images_of(sources, gray=False, on_error="skip"))
+        images, skipped = read_all(sources, on_error="skip")
     assert len(seen) == 1
-    assert [index for index, _ in pairs] == [0, 3]
-    assert_array_equal(pairs[1][1], colour[:5])
+    assert skipped == [1, 2]
+    assert_array_equal(images[1], colour[:5])
 
 
 def test_readable_keeps_labels_in_step(tmp_path, colour):
@@ -144,14 +149,14 @@ def test_readable_keeps_labels_in_step(tmp_path, colour):
     masked = [Masked(colour, colour[..., 0] > 9), Masked(colour, colour[:3]), Masked(colour, "no")]
     with pytest.warns(UserWarning, match=r"(?s)Skipped 2 of 3.*as large as the image.*file no"):
         assert readable(masked)[0] == masked[:1]
-    with pytest.raises(ValueError, match="Expected 3 entries, one an image, got 2"):
+    with pytest.raises(ValueError, match="Expected 3 entries, one per image, got 2"):
         readable(sources, [1, 2])
 
 
 def test_nothing_is_said_when_all_is_well(colour):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert len(list(images_of([colour], gray=True, on_error="skip"))) == 1
+        assert len(read_all([colour], on_error="skip")[0]) == 1
 
 
 @pytest.mark.parametrize(
@@ -164,12 +169,12 @@ def test_nothing_is_said_when_all_is_well(colour):
 )
 def test_a_list_is_wanted(sources, message):
     with pytest.raises(ValueError, match=message):
-        images_of(sources, gray=True)
+        read_all(sources)
 
 
 def test_on_error_is_checked(colour):
     with pytest.raises(ValueError, match=r"on_error must be one of .*got 'ignore'"):
-        images_of([colour], gray=True, on_error="ignore")
+        read_all([colour], on_error="ignore")
 
 
 def test_missing_package_says_how_to_install():
@@ -179,7 +184,4 @@ def test_missing_package_says_how_to_install():
 
 def test_importing_the_package_needs_no_extra():
     code = "import sys, kernelcoding.images; print({'cv2', 'skimage', 'PIL'} & set(sys.modules))"
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == "set()"
+    assert run_python(code).strip() == "set()"

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 
 from kernelcoding import KernelSparseCoder, ResidualClassifier
 from kernelcoding.images import DenseRootSIFT, ImageDescriptors, Masked, VisualWords
-from kernelcoding.images.codebook import ALGORITHMS, learn_words, nearest_words
+from kernelcoding.images.codebook import ALGORITHMS, learn_words, nearest_words, staged
 
 DATA_HOME = Path(os.environ.get("KERNELCODING_DATA", Path(__file__).parents[3] / "shared" / "data"))
 CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
@@ -52,14 +52,13 @@ def test_histograms_of_known_words(sets, normalization):
     assert_array_equal(clone(words).fit(values).transform(values), histograms)
 
 
-def test_nearest_words_by_brute_force(rng, monkeypatch):
+def test_nearest_words_by_brute_force(rng):
     descriptors = rng.normal(size=(500, 16)).astype(np.float32)
     words = rng.normal(size=(37, 16)).astype(np.float32) * np.linspace(0.2, 2, 37)[:, None]
     words = words.astype(np.float32)
     expected = cdist(descriptors, words).argmin(axis=1)
     assert_array_equal(nearest_words(descriptors, words), expected)
-    monkeypatch.setattr("kernelcoding.images.codebook.BLOCK", 37 * 7)  # many small blocks
-    assert_array_equal(nearest_words(descriptors, words), expected)
+    assert_array_equal(nearest_words(descriptors, words, block=37 * 7), expected)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -71,33 +70,26 @@ def test_codebook_is_about_as_good_as_the_best_of_many(rng, algorithm):
 
 
 @pytest.mark.parametrize(("many", "algorithm"), [(21, "lloyd"), (20, "staged")])
-def test_many_words_are_learned_in_stages(rng, monkeypatch, many, algorithm):
+def test_many_words_are_learned_in_stages(rng, many, algorithm):
     sample = rng.normal(size=(500, 4)).astype(np.float32)
     expected = learn_words(sample, 20, algorithm, 0)
-    monkeypatch.setattr("kernelcoding.images.codebook.MANY_WORDS", many)
-    assert_array_equal(learn_words(sample, 20, "auto", 0), expected)
+    assert_array_equal(learn_words(sample, 20, "auto", 0, many_words=many), expected)
 
 
-def test_stages_are_lloyd_passes(rng, monkeypatch):
+def test_stages_are_lloyd_passes(rng):
     sample = rng.normal(size=(400, 3)).astype(np.float32)
-    monkeypatch.setattr("kernelcoding.images.codebook.SHARE", 1)  # both stages see everything
-    monkeypatch.setattr("kernelcoding.images.codebook.COARSE_PASSES", 200)
-    words = learn_words(sample, 8, "staged", 0)
+    words = staged(sample, 8, 0, share=1, coarse_passes=200)  # both stages see everything
     nearest = cdist(sample, words).argmin(axis=1)  # a fixed point: words are means of their own
     means = [sample[nearest == word].mean(axis=0) for word in range(8)]
     assert_allclose(words, means, atol=0.02)
 
 
-def test_sample_takes_a_share_of_every_set(monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        "kernelcoding.images.words.learn_words",
-        lambda sample, *_: seen.append(sample) or sample[:2],
-    )
-    sets = [np.full((100, 1), 1.0 * label) for label in range(5)]
-    sets.append(np.full((3, 1), 5.0))
-    VisualWords(n_words=2, n_samples=60, random_state=0).fit(sets)
-    assert_array_equal(np.bincount(seen[0][:, 0].astype(int)), [10, 10, 10, 10, 10, 3])
+def test_sample_takes_a_share_of_every_set():
+    sizes = [100, 100, 100, 100, 100, 3]
+    sets = [label + np.arange(size)[:, None] / 200 for label, size in enumerate(sizes)]
+    # As many words as descriptors in the sample: the words are the sample.
+    words = VisualWords(n_words=53, n_samples=60, random_state=0).fit(sets).words_
+    assert_array_equal(np.bincount(words[:, 0].astype(int)), [10, 10, 10, 10, 10, 3])
 
 
 def test_sample_depends_on_the_seed_alone(rng):
@@ -176,8 +168,8 @@ def test_skipped_images(rng, tmp_path):
 
 BAD_INPUT = {
     "few": ({"n_words": 100}, None, "n_words=100 needs at least as many training descriptors"),
-    "words": ({"n_words": 0}, None, "n_words must be a positive integer, got 0"),
-    "samples": ({"n_samples": 1.5}, None, "n_samples must be a positive integer"),
+    "words": ({"n_words": 0}, None, "n_words must be an integer of at least 1, got 0"),
+    "samples": ({"n_samples": 1.5}, None, "n_samples must be an integer of at least 1"),
     "normalization": ({"normalization": "l3"}, None, "normalization must be one of"),
     "algorithm": ({"algorithm": "magic"}, None, "algorithm must be one of"),
     "components": ({"n_components": 9}, None, "n_components must be between 1 and 3"),

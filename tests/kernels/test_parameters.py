@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 import kernelcoding.kernels
+from helpers.processes import run_python
 from kernelcoding.kernels import (
     CallableKernel,
     ChiSquared,
@@ -38,11 +37,6 @@ from kernelcoding.kernels import (
     View,
     as_kernel,
 )
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(11)
 
 
 def spd(rng, n, p=3, spread=1.0):
@@ -305,8 +299,8 @@ BAD_INPUT = [
     (Sum([Gaussian(), "rbf"]), np.ones((2, 2)), "wrap it with as_kernel"),
     (Normalized("rbf"), np.ones((2, 2)), "Normalized expected a kernel, got 'rbf'"),
     (Normalized(Sigmoid(1.0, -9.0)), np.ones((2, 2)), "self-similarities that are not negative"),
-    (Scaled(Gaussian(), 0.0), np.ones((2, 2)), "scale must be a positive finite number"),
-    (Polynomial(degree=0), np.ones((2, 2)), "degree must be a positive finite number"),
+    (Scaled(Gaussian(), 0.0), np.ones((2, 2)), "scale must be a positive number"),
+    (Polynomial(degree=0), np.ones((2, 2)), "degree must be a positive number"),
     (Polynomial(degree=1.5, coef0=-9), np.ones((2, 2)), "use an integer degree"),
     (Polynomial(coef0=np.nan), np.ones((2, 2)), "coef0 must be a finite number"),
     (View([0], Stein()), np.ones((2, 2)), "View does not reshape"),
@@ -367,7 +361,4 @@ assert not new & {{"numba", "pandas", "matplotlib", "cv2", "pyriemann"}}, new
 
 
 def test_import_stays_light():
-    path = str(Path(kernelcoding.kernels.__file__).parents[1])
-    code = LIGHT.format(path=path)
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_python(LIGHT.format(path=str(Path(kernelcoding.kernels.__file__).parents[1])))

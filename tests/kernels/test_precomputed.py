@@ -20,11 +20,6 @@ from kernelcoding.kernels import (
 
 
 @pytest.fixture
-def rng():
-    return np.random.default_rng(5)
-
-
-@pytest.fixture
 def data(rng):
     return rng.normal(size=(6, 3)), rng.normal(size=(4, 3))
 

@@ -29,11 +29,6 @@ from kernelcoding.kernels import (
 )
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(3)
-
-
 def spd(rng, n, p=4):
     A = rng.normal(size=(n, p, p + 2))
     return A @ A.transpose(0, 2, 1)

@@ -111,11 +111,6 @@ CASES = [
 every_kernel = pytest.mark.parametrize(("kernel", "make"), CASES, ids=[stable(k) for k, _ in CASES])
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(7)
-
-
 @every_kernel
 def test_symmetry(kernel, make, rng):
     X, Z = make(rng, 7), make(rng, 4)
@@ -342,5 +337,5 @@ def test_every_public_kernel_is_in_the_list():
 
     public = {getattr(room, n) for n in room.__all__ if isinstance(getattr(room, n), type)}
     covered = set().union(*(inside(kernel) for kernel, _ in CASES))
-    # a given matrix has laws of its own, in test_kernels_precomputed.py
+    # a given matrix has laws of its own, in tests/kernels/test_precomputed.py
     assert public - covered == {room.Kernel, Precomputed}

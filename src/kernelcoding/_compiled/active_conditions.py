@@ -82,7 +82,7 @@ def sift(heap, atoms, root, count):
 
 
 @inner
-def choose(row, scratch, size, floor):
+def choose_violators(row, scratch, size, floor):
     """List the violators that shall enter; return how many."""
     atoms, heap, strength = scratch.entering, scratch.entering_value, scratch.strength
     strongest = largest_excess(scratch.correlation, scratch.bound, row.nonnegative, strength)

@@ -11,7 +11,7 @@ BLOCK = 16  # columns solved together: more no longer makes the triangular solve
 INACTIVE, ACTIVE, BARRED = 0, 1, 2
 
 
-class Row(NamedTuple):
+class RowProblem(NamedTuple):
     """One problem."""
 
     gram: np.ndarray  # (N, N), float32 or float64

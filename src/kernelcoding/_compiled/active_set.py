@@ -9,8 +9,18 @@ sign change and drops that atom; then the strongest violators of the optimality 
 
 import numpy as np
 
-from .active_conditions import active_within, choose, correlate, rounding_level, verdict
-from .active_members import ACTIVE, BARRED, Row, admit, allocate, diagonal, drop, found, reset
+from .active_conditions import active_within, choose_violators, correlate, rounding_level, verdict
+from .active_members import (
+    ACTIVE,
+    BARRED,
+    RowProblem,
+    admit,
+    allocate,
+    diagonal,
+    drop,
+    found,
+    reset,
+)
 from .cholesky import allocating, backward, copy, dot, forward, inner, raised, with_room
 from .jit import compiled
 
@@ -47,7 +57,7 @@ def first_crossing(scratch, size):
 
 
 @inner
-def descend(row, scratch, factor, size):
+def reach_minimiser(row, scratch, factor, size):
     """Go to the minimiser on the active set, dropping the atoms that would change sign."""
     value, target, sign = scratch.value, scratch.target, scratch.sign
     steps = 0
@@ -98,7 +108,7 @@ def settle(row, scratch, factor, size):
     for attempt in range(1 + REFINEMENTS):
         objective = correlate(row, scratch, size)
         floor = rounding_level(row, scratch, size)
-        count = choose(row, scratch, size, floor)
+        count = choose_violators(row, scratch, size, floor)
         if count > 0 or active_within(row, scratch, size, POLISH, floor):
             break
         # Never after the last look: what is judged is what is returned.
@@ -219,7 +229,7 @@ def solve_row(row, scratch, factor, atoms, values, max_iter):
                 reset(row, scratch)
                 size, count, barred = np.int64(0), list_best(row, scratch), False
                 continue
-        size, steps = descend(row, scratch, factor, size)
+        size, steps = reach_minimiser(row, scratch, factor, size)
         iterations += max(steps, 1)
         count, floor, objective = settle(row, scratch, factor, size)
         stalled = 0 if objective < best else stalled + 1
@@ -267,7 +277,7 @@ def solve_rows(
     gram, cross, l1, ridge, starts, start_atoms, start_values, nonnegative, sum_to_one, tol,
     precision, max_iter,
 ):  # fmt: skip
-    """Solve one problem a row of ``cross``.
+    """Solve one problem per row of ``cross``.
 
     Parameters
     ----------
@@ -297,7 +307,7 @@ def solve_rows(
     shift = mean_diagonal(gram) if sum_to_one else 0.0
     for i in range(n_rows):
         scale = prepare(cross[i], shift, line, scratch.strength)
-        row = Row(
+        row = RowProblem(
             gram, line, l1[i % l1.shape[0]], ridge[i % ridge.shape[0]], nonnegative, sum_to_one,
             shift, precision, scale, tol,
         )  # fmt: skip

@@ -85,7 +85,7 @@ def with_room(factor, size, needed):
     """The factor, moved to a larger array if ``needed`` rows do not fit."""
     if needed <= factor.shape[0]:
         return factor
-    # An odd number of cache lines a row, so that rows do not collide in the cache.
+    # An odd number of cache lines per row, so that rows do not collide in the cache.
     capacity = max(needed, 2 * factor.shape[0]) // 16 * 16 + 24
     larger = np.empty((capacity, capacity))
     for i in range(size):
@@ -138,11 +138,11 @@ def backward(factor, size, x):
         if end < size:
             u0, u1 = factor[i, end:size], factor[i + 1, end:size]
             u2, u3 = factor[i + 2, end:size], factor[i + 3, end:size]
-            dots = four_dots(u0, u1, u2, u3, x[end:size])
-            x[i] -= dots[0]
-            x[i + 1] -= dots[1]
-            x[i + 2] -= dots[2]
-            x[i + 3] -= dots[3]
+            dot0, dot1, dot2, dot3 = four_dots(u0, u1, u2, u3, x[end:size])
+            x[i] -= dot0
+            x[i + 1] -= dot1
+            x[i + 2] -= dot2
+            x[i + 3] -= dot3
         for a in range(end - 1, i - 1, -1):
             for b in range(a + 1, end):
                 x[a] -= factor[a, b] * x[b]

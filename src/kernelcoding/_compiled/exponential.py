@@ -1,6 +1,6 @@
 r"""An exponential that the compiler turns into vector instructions.
 
-The library's exponential is called once a number; on processors without 512-bit vectors that is
+The library's exponential is called once per number; on processors without 512-bit vectors that is
 most of the time a Gaussian kernel or a soft assignment takes. Here :math:`e^v = 2^n e^r` with
 :math:`n = \mathrm{round}(v / \log 2)` and a polynomial in :math:`|r| \le \log(2) / 2`, all in
 operations that exist for vectors; the relative error is below three units in the last place.

@@ -8,14 +8,31 @@ what keeps compilers from vectorising the textbook update.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from .cholesky import inner, summing
 from .jit import compiled
 
 # Contracting and reordering sums lets the loops use vector registers; NaN and infinity keep
 # their meaning, unlike under fastmath=True.
 SUMS = {"contract", "reassoc", "nsz"}
-PANEL = 64  # rows worked on together: each finished row is fetched once a panel
+PANEL = 64  # rows worked on together: each finished row is fetched once per panel
 TILE = 8  # side of the squares that a transposition moves, one cache line wide
+
+
+class Corner(NamedTuple):
+    """A four by four block on the diagonal of L, its diagonal inverted."""
+
+    inverse0: float
+    l10: float
+    inverse1: float
+    l20: float
+    l21: float
+    inverse2: float
+    l30: float
+    l31: float
+    l32: float
+    inverse3: float
 
 
 @summing
@@ -39,11 +56,12 @@ def eight_dots(x0, x1, y0, y1, y2, y3):
 @summing
 def solve_four(row, first, dots, corner):
     """Entries ``first .. first + 3`` of a row of L, from its inner products with those rows."""
-    (i0, l10, i1, l20, l21, i2, l30, l31, l32, i3) = corner
-    x0 = (row[first] - dots[0]) * i0
-    x1 = (row[first + 1] - dots[1] - x0 * l10) * i1
-    x2 = (row[first + 2] - dots[2] - x0 * l20 - x1 * l21) * i2
-    x3 = (row[first + 3] - dots[3] - x0 * l30 - x1 * l31 - x2 * l32) * i3
+    dot0, dot1, dot2, dot3 = dots
+    x0 = (row[first] - dot0) * corner.inverse0
+    x1 = (row[first + 1] - dot1 - x0 * corner.l10) * corner.inverse1
+    x2 = (row[first + 2] - dot2 - x0 * corner.l20 - x1 * corner.l21) * corner.inverse2
+    x3 = row[first + 3] - dot3 - x0 * corner.l30 - x1 * corner.l31 - x2 * corner.l32
+    x3 *= corner.inverse3
     row[first], row[first + 1], row[first + 2], row[first + 3] = x0, x1, x2, x3
 
 
@@ -67,9 +85,9 @@ def factor_corner(matrix, first, last, floor):
 
 @inner
 def corner_of(matrix, i):
-    """Four by four block on the diagonal of L, its diagonal inverted."""
+    """The block on the diagonal of L whose first row is ``i``."""
     r0, r1, r2, r3 = matrix[i], matrix[i + 1], matrix[i + 2], matrix[i + 3]
-    return (
+    return Corner(
         1.0 / r0[i],
         r1[i], 1.0 / r1[i + 1],
         r2[i], r2[i + 1], 1.0 / r2[i + 2],

@@ -6,33 +6,33 @@ Where groups are not zero and signs are kept, the objective is smooth with Hessi
 
 Each iteration (a) admits the zero atoms and groups that pull hardest, by an exact line search
 along their steepest descent, and (b) takes one Newton step on all atoms present, cut where signs
-would change or groups would turn round. Both decrease the objective. For the tuples ``model``
-and ``state`` see ``group_steps``.
+would change or groups would turn round. Both decrease the objective.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from .factor import cholesky, solve_factored
 from .group_steps import (
+    GroupModel,
+    GroupState,
     accept,
     apply_gram,
-    choose,
+    choose_units,
     clip,
     curvature,
     first_stop,
-    multiplier,
     objective_change,
     rank_pulls,
     refresh,
     steepest,
+    sum_multiplier,
 )
 from .jit import compiled
 
-SHARE = 0.2  # admit what pulls at least this share of the strongest,
-SMOOTH_LIMIT = 0.5  # groups of atoms without kink up to this share of the atoms present,
-KINKED_LIMIT = 0.2  # other atoms up to this one
 REUSE = 0.25  # keep a factorisation while steps with it shrink the violation at least so much
 DECREASE = 1e-4  # a step must bring this share of the decrease that its slope promises
 HALVINGS = 60
@@ -41,13 +41,45 @@ UNBOUNDED = 1e15  # a norm that only an indefinite Gram matrix without penalty c
 DAMPING = 1e-10  # added to Newton systems, relative to the largest diagonal entry of K + Q
 
 
+class GroupScratch(NamedTuple):
+    """Memory of one thread, by atom where it does not say otherwise."""
+
+    matrix: np.ndarray  # (N, N) Hessian on the active atoms, then its factor
+    scales: np.ndarray  # (G,) by group: violation that is tolerated
+    active: np.ndarray  # (N,) the active atoms, in order
+    descent: np.ndarray  # (N,) minus the subgradient of least norm
+    direction: np.ndarray  # (N,) Newton direction
+    change: np.ndarray  # (N,) a step
+    image: np.ndarray  # (N,) the step times K + Q
+    pulls: np.ndarray  # (N,) how hard zero atoms pull
+    solution: np.ndarray  # (N,) by position among the active atoms, like the next
+    border: np.ndarray  # (N,)
+
+
 @compiled
-def violation_scales(model, cross, tol, scales):
+def group_scratch(n_atoms, n_groups):
+    """Scratch memory for problems of this size."""
+    return GroupScratch(
+        np.empty((n_atoms, n_atoms)),
+        np.empty(n_groups),
+        np.empty(n_atoms, np.int64),
+        np.empty(n_atoms),
+        np.empty(n_atoms),
+        np.empty(n_atoms),
+        np.empty(n_atoms),
+        np.empty(n_atoms),
+        np.empty(n_atoms),
+        np.empty(n_atoms),
+    )
+
+
+@compiled
+def violation_scales(model, tol, scales):
     """Admissible violation of each group: ``tol`` times the force of its penalty."""
-    l1, weights, starts = model[2], model[3], model[4]
-    largest = np.abs(cross).max()
-    if model[7]:  # codes that sum to one do not vanish with the cross-similarities
-        largest = max(largest, model[0][0, 0])
+    l1, weights, starts = model.l1, model.weights, model.starts
+    largest = np.abs(model.cross).max()
+    if model.sum_to_one:  # codes that sum to one do not vanish with the cross-similarities
+        largest = max(largest, model.gram[0, 0])
     for g in range(weights.size):
         total = 0.0
         for j in range(starts[g], starts[g + 1]):
@@ -62,14 +94,14 @@ def violation_scales(model, cross, tol, scales):
 @compiled
 def active_atoms(model, state, active):
     """Atoms on which the objective is smooth around the code; returns how many."""
-    l1, weights, starts, nonnegative = model[2], model[3], model[4], model[6]
-    code, norms = state[0], state[2]
+    l1, weights, starts = model.l1, model.weights, model.starts
+    code, norms = state.code, state.norms
     size = 0
     for g in range(weights.size):
         if norms[g] == 0.0 and weights[g] > 0.0:
             continue
         for j in range(starts[g], starts[g + 1]):
-            if code[j] != 0.0 or (l1[j] == 0.0 and not nonnegative):
+            if code[j] != 0.0 or (l1[j] == 0.0 and not model.nonnegative):
                 active[size] = j
                 size += 1
     return size
@@ -82,8 +114,8 @@ def factor_hessian(model, state, active, size, damping, matrix):
     Damping bounds the step in directions without curvature (linearly dependent atoms). Returns
     False if the sum is not positive definite all the same.
     """
-    gram, ridge, weights, group_of = model[0], model[1], model[3], model[5]
-    code, norms = state[0], state[2]
+    gram, ridge, weights, group_of = model.gram, model.ridge, model.weights, model.group_of
+    code, norms = state.code, state.norms
     largest = 0.0
     for a in range(size):
         i = active[a]
@@ -109,14 +141,15 @@ def factor_hessian(model, state, active, size, damping, matrix):
 
 
 @compiled
-def newton_direction(model, active, size, descent, factor, vectors, direction):
+def newton_direction(model, scratch, size):
     """Solve for the Newton step on the active atoms, keeping its sum at zero if asked."""
-    solution, border = vectors
+    active, descent, direction = scratch.active, scratch.descent, scratch.direction
+    factor, solution, border = scratch.matrix, scratch.solution, scratch.border
     for a in range(size):
         solution[a] = descent[active[a]]
         border[a] = 1.0
     solve_factored(factor, size, solution)
-    if model[7]:
+    if model.sum_to_one:
         solve_factored(factor, size, border)
         ratio = solution[:size].sum() / border[:size].sum()
         for a in range(size):
@@ -127,31 +160,30 @@ def newton_direction(model, active, size, descent, factor, vectors, direction):
 
 
 @compiled
-def admit(model, state, descent, size, boldness, change, image, pulls):
+def admit_units(model, state, scratch, size, boldness):
     """Bring in the zero atoms that pull hardest, by the best step along their descent.
 
     Nothing is admitted while the atoms present are further from their optimum than the others;
     ``boldness`` below one asks them to be nearer, and admits fewer.
     """
-    code = state[0]
-    outside, inside = rank_pulls(model, state, descent, pulls)
+    code, descent, change, image = state.code, scratch.descent, scratch.change, scratch.image
+    outside, inside = rank_pulls(model, state, descent, scratch.pulls)
     if boldness * boldness * outside <= inside:
         return False
-    crowd = boldness * size
-    choose(model, state, descent, pulls, SHARE, SMOOTH_LIMIT * crowd, KINKED_LIMIT * crowd, change)
+    choose_units(model, state, descent, scratch.pulls, boldness * size, change)
     gain, total, own = 0.0, change.sum(), 0.0
     for j in range(code.size):
         gain += change[j] * change[j]
-        own += change[j] * change[j] * (model[0][j, j] + model[1][j])
-    if model[7]:
+        own += change[j] * change[j] * (model.gram[j, j] + model.ridge[j])
+    if model.sum_to_one:
         for j in range(code.size):
             change[j] -= total * code[j]
-    apply_gram(model[0], model[1], change, image)
+    apply_gram(model, change, image)
     bend = max(curvature(model, state, change, image), DAMPING * own)
     if not bend > 0.0:
         return False
     step = gain / bend
-    if model[7] and step * total > 0.5:  # the atoms present keep at least half their size
+    if model.sum_to_one and step * total > 0.5:  # the atoms present keep at least half their size
         step = 0.5 / total
     for j in range(code.size):
         change[j] *= step
@@ -161,8 +193,10 @@ def admit(model, state, descent, size, boldness, change, image, pulls):
 
 
 @compiled
-def search(model, state, shift, descent, direction, change, image):
+def search(model, state, shift, scratch):
     """Halve the step until the objective has decreased enough; its length, 0 if it never does."""
+    descent, direction = scratch.descent, scratch.direction
+    change, image = scratch.change, scratch.image
     promise = (descent * direction).sum()
     if not promise > 0.0:  # rounding in a nearly singular system
         return 0.0
@@ -170,7 +204,7 @@ def search(model, state, shift, descent, direction, change, image):
     step = 1.0
     for _ in range(HALVINGS):
         if clip(model, state, direction, step, change):
-            apply_gram(model[0], model[1], change, image)
+            apply_gram(model, change, image)
             value = objective_change(model, state, shift, change, image)
             if value < -DECREASE * step * promise:
                 accept(model, state, change, image)
@@ -181,39 +215,38 @@ def search(model, state, shift, descent, direction, change, image):
 
 
 @compiled
-def measure(model, state, scales, descent):
+def measure(model, state, scratch):
     """Multiplier and largest relative violation; fills ``descent``."""
-    shift = multiplier(model, state)
-    return shift, steepest(model, state, shift, scales, descent)
+    shift = sum_multiplier(model, state)
+    return shift, steepest(model, state, shift, scratch.scales, scratch.descent)
 
 
 @compiled
-def solve_row(model, cross, state, tol, max_iter, scratch):
+def solve_row(model, state, tol, max_iter, scratch):
     """Solve one row from the code in ``state``; returns whether it converged, and iterations."""
-    matrix, scales, active, descent, direction, change, image, pulls, vectors = scratch
-    violation_scales(model, cross, tol, scales)
-    refresh(model, cross, state, image)
-    shift, worst = measure(model, state, scales, descent)
+    violation_scales(model, tol, scratch.scales)
+    refresh(model, state, scratch.image)
+    shift, worst = measure(model, state, scratch)
     size, before, damping, boldness = 0, 0.0, DAMPING, 1.0
     iteration = -1
     for iteration in range(max_iter):
         if worst <= 1.0:
-            refresh(model, cross, state, image)
-            shift, worst = measure(model, state, scales, descent)
+            refresh(model, state, scratch.image)
+            shift, worst = measure(model, state, scratch)
             if worst <= 1.0:
                 return True, iteration
-        admitted = admit(model, state, descent, size, boldness, change, image, pulls)
+        admitted = admit_units(model, state, scratch, size, boldness)
         if admitted:
-            shift, worst = measure(model, state, scales, descent)
-        present = active_atoms(model, state, active)
+            shift, worst = measure(model, state, scratch)
+        present = active_atoms(model, state, scratch.active)
         fresh = admitted or present != size or worst > REUSE * before
         size, before = present, worst
         while fresh and damping < MOST_DAMPING:
-            if factor_hessian(model, state, active, size, damping, matrix):
+            if factor_hessian(model, state, scratch.active, size, damping, scratch.matrix):
                 break
             damping *= 100.0
-        newton_direction(model, active, size, descent, matrix, vectors, direction)
-        step = search(model, state, shift, descent, direction, change, image)
+        newton_direction(model, scratch, size)
+        step = search(model, state, shift, scratch)
         # Short steps mean that atoms just admitted stand in each other's way.
         boldness = min(2.0 * boldness, 1.0) if step > 0.1 else 0.25 * boldness
         if step > 0.0:
@@ -221,9 +254,9 @@ def solve_row(model, cross, state, tol, max_iter, scratch):
         else:
             before = 0.0  # an old factorisation, or too little damping, spoilt the direction
             damping *= 1e3 if fresh else 1.0
-        if damping > MOST_DAMPING or state[2].max() > UNBOUNDED:
+        if damping > MOST_DAMPING or state.norms.max() > UNBOUNDED:
             break
-        shift, worst = measure(model, state, scales, descent)
+        shift, worst = measure(model, state, scratch)
     return worst <= 1.0, iteration + 1
 
 
@@ -232,18 +265,16 @@ def solve_rows(
     gram, cross, l1, ridge, weights, starts, group_of, nonnegative, sum_to_one, tol, max_iter, codes
 ):
     """Solve every row in place of its start in ``codes``; (converged, iterations) of each row."""
-    n, size = cross.shape
-    rows = np.empty((9, size))
-    norms = np.empty(weights.size)
-    vectors = (rows[5], rows[6])
-    work = (rows[0], rows[1], rows[2], rows[3], rows[4], vectors)
-    active = np.empty(size, np.int64)
-    scratch = (np.empty((size, size)), np.empty(weights.size), active, *work)
+    n, n_atoms = cross.shape
+    scratch = group_scratch(n_atoms, weights.size)
+    slope, norms = np.empty(n_atoms), np.empty(weights.size)
     converged = np.zeros(n, np.bool_)
     n_iter = np.zeros(n, np.int64)
     for i in range(n):
-        penalty = (ridge[min(i, len(ridge) - 1)], l1[min(i, len(l1) - 1)], weights)
-        model = (gram, *penalty, starts, group_of, nonnegative, sum_to_one)
-        state = (codes[i], rows[7], norms)
-        converged[i], n_iter[i] = solve_row(model, cross[i], state, tol, max_iter, scratch)
+        model = GroupModel(
+            gram, cross[i], ridge[min(i, len(ridge) - 1)], l1[min(i, len(l1) - 1)], weights, starts,
+            group_of, nonnegative, sum_to_one,
+        )  # fmt: skip
+        state = GroupState(codes[i], slope, norms)
+        converged[i], n_iter[i] = solve_row(model, state, tol, max_iter, scratch)
     return converged, n_iter

@@ -1,24 +1,45 @@
-"""Pieces of the group solver: optimality, admission of atoms, and steps that stop at zero.
-
-Atoms are sorted by group. Arrays travel in two tuples:
-
-``model = (gram, ridge, l1, weights, starts, group_of, nonnegative, sum_to_one)``
-    the problem; group g is ``starts[g]:starts[g + 1]``;
-``state = (code, slope, norms)``
-    the point, :math:`s = k - (K + Q) y` (minus the gradient of the quadratic) and the group norms.
-"""
+"""Pieces of the group solver: optimality, admission of atoms, and steps that stop at zero."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from .factor import SUMS
 from .jit import compiled
 
+SHARE = 0.2  # admit what pulls at least this share of the strongest,
+SMOOTH_LIMIT = 0.5  # groups of atoms without kink up to this share of the atoms present,
+KINKED_LIMIT = 0.2  # other atoms up to this one
+
+
+class GroupModel(NamedTuple):
+    """One problem, its atoms sorted by group: group g is ``starts[g]:starts[g + 1]``."""
+
+    gram: np.ndarray  # (N, N)
+    cross: np.ndarray  # (N,)
+    ridge: np.ndarray  # (N,)
+    l1: np.ndarray  # (N,)
+    weights: np.ndarray  # (G,) of the group norms
+    starts: np.ndarray  # (G + 1,)
+    group_of: np.ndarray  # (N,) the group of each atom
+    nonnegative: bool
+    sum_to_one: bool
+
+
+class GroupState(NamedTuple):
+    """The current point; changed in place."""
+
+    code: np.ndarray  # (N,)
+    slope: np.ndarray  # (N,) k - (K + Q) y, minus the gradient of the quadratic
+    norms: np.ndarray  # (G,) Euclidean norm of each group
+
 
 @compiled
-def group_norms(code, starts, norms):
-    """Euclidean norm of each group of ``code``."""
+def group_norms(model, state):
+    """Recompute the Euclidean norm of each group."""
+    starts, code, norms = model.starts, state.code, state.norms
     for g in range(norms.size):
         total = 0.0
         for j in range(starts[g], starts[g + 1]):
@@ -27,9 +48,9 @@ def group_norms(code, starts, norms):
 
 
 @compiled(fastmath=SUMS)
-def apply_gram(gram, ridge, change, image):
+def apply_gram(model, change, image):
     """``image = (gram + diag(ridge)) change``, using only the entries of ``change`` not zero."""
-    size = change.size
+    gram, ridge, size = model.gram, model.ridge, change.size
     for j in range(size):
         image[j] = ridge[j] * change[j]
     for i in range(size):
@@ -41,37 +62,36 @@ def apply_gram(gram, ridge, change, image):
 
 
 @compiled
-def refresh(model, cross, state, image):
+def refresh(model, state, image):
     """Recompute slope and norms from the code, free of accumulated rounding."""
-    gram, ridge, starts = model[0], model[1], model[4]
-    code, slope, norms = state
-    apply_gram(gram, ridge, code, image)
+    cross, code, slope = model.cross, state.code, state.slope
+    apply_gram(model, code, image)
     for j in range(code.size):
         slope[j] = cross[j] - image[j]
-    group_norms(code, starts, norms)
+    group_norms(model, state)
 
 
 @compiled
 def accept(model, state, change, image):
     """Take a step whose image under the Gram matrix is known."""
-    code, slope, norms = state
+    code, slope = state.code, state.slope
     for j in range(code.size):
         code[j] += change[j]
         slope[j] -= image[j]
-    group_norms(code, model[4], norms)
+    group_norms(model, state)
 
 
 @compiled
-def multiplier(model, state):
+def sum_multiplier(model, state):
     r"""Multiplier of ``sum(y) = 1``: :math:`\mu = y^\top s - \sum_j l_j|y_j| - \sum_g w_g\|y_g\|`.
 
     At an optimum it is the only one. Elsewhere this choice makes shrinking the whole code by a
     factor free to first order, so that admission may make room for new atoms in that way.
     """
-    l1, weights, sum_to_one = model[2], model[3], model[7]
-    code, slope, norms = state
+    l1, weights = model.l1, model.weights
+    code, slope, norms = state.code, state.slope, state.norms
     value = 0.0
-    if sum_to_one:
+    if model.sum_to_one:
         for j in range(code.size):
             value += code[j] * slope[j] - l1[j] * abs(code[j])
         for g in range(weights.size):
@@ -92,15 +112,15 @@ def threshold(value, weight, nonnegative):
 @compiled
 def steepest_group(model, state, shift, g, descent):
     """Steepest descent direction of one group; returns its norm."""
-    l1, weight, nonnegative = model[2], model[3][g], model[6]
-    low, high = model[4][g], model[4][g + 1]
-    code, slope, norm = state[0], state[1], state[2][g]
+    l1, weight = model.l1, model.weights[g]
+    low, high = model.starts[g], model.starts[g + 1]
+    code, slope, norm = state.code, state.slope, state.norms[g]
     total = 0.0
     pull = weight / norm if norm > 0.0 else 0.0
     for j in range(low, high):
         value = slope[j] - shift
         if code[j] == 0.0:
-            value = threshold(value, l1[j], nonnegative)
+            value = threshold(value, l1[j], model.nonnegative)
         elif code[j] > 0.0:
             value -= l1[j] + pull * code[j]
         else:
@@ -137,8 +157,8 @@ def rank_pulls(model, state, descent, pulls):
     atom; in a group that is present, or has no weight, each atom is a unit. Returns the squared
     norms of the descent over zero atoms and over the others.
     """
-    weights, starts = model[3], model[4]
-    code, norms = state[0], state[2]
+    weights, starts = model.weights, model.starts
+    code, norms = state.code, state.norms
     outside, inside = 0.0, 0.0
     for g in range(weights.size):
         low, high = starts[g], starts[g + 1]
@@ -155,22 +175,24 @@ def rank_pulls(model, state, descent, pulls):
 
 
 @compiled
-def choose(model, state, descent, pulls, share, smooth_limit, kinked_limit, change):
+def choose_units(model, state, descent, pulls, crowd, change):
     """Copy to ``change`` the descent of the units that pull hardest, up to a number of atoms.
 
-    None is weaker than ``share`` of the strongest; the strongest is always taken. On
-    ill-conditioned Gram matrices admitting every violator would send most of them back at once.
+    ``crowd`` is the number of atoms present that limits are relative to. The strongest unit is
+    always taken, and none much weaker. On ill-conditioned Gram matrices admitting every violator
+    would send most of them back at once.
     """
-    l1, weights, starts, group_of, nonnegative = model[2], model[3], model[4], model[5], model[6]
-    norms = state[2]
+    l1, weights, starts, norms = model.l1, model.weights, model.starts, state.norms
+    smooth_limit, kinked_limit = SMOOTH_LIMIT * crowd, KINKED_LIMIT * crowd
     change[:] = 0.0
     unit = np.argmax(pulls)
-    weakest = share * pulls[unit]
+    weakest = SHARE * pulls[unit]
     count = 0
     while pulls[unit] > 0.0 and pulls[unit] >= weakest:
-        g = group_of[unit]
+        g = model.group_of[unit]
         whole = norms[g] == 0.0 and weights[g] > 0.0
-        limit = smooth_limit if whole and l1[unit] == 0.0 and not nonnegative else kinked_limit
+        smooth = whole and l1[unit] == 0.0 and not model.nonnegative
+        limit = smooth_limit if smooth else kinked_limit
         entering = 0
         for j in range(unit, starts[g + 1] if whole else unit + 1):
             entering += descent[j] != 0.0
@@ -186,12 +208,12 @@ def choose(model, state, descent, pulls, share, smooth_limit, kinked_limit, chan
 @compiled
 def curvature(model, state, change, image):
     """Bound on the second derivative of the objective where zero atoms enter along ``change``."""
-    weights, starts = model[3], model[4]
-    code, norms = state[0], state[2]
+    weights, starts = model.weights, model.starts
+    code, norms = state.code, state.norms
     value = 0.0
     for g in range(weights.size):
         bend = weights[g] / norms[g] if norms[g] > 0.0 else 0.0
-        if model[7]:
+        if model.sum_to_one:
             bend *= 2.0  # making room for the new atoms may halve the norms
         for j in range(starts[g], starts[g + 1]):
             value += change[j] * image[j]
@@ -207,14 +229,14 @@ def clip(model, state, direction, step, change):
     Atoms with a kink stop at zero when their sign would change, groups when they would point
     away from where they were. Afterwards one factor on all atoms restores the sum.
     """
-    l1, weights, starts, nonnegative, sum_to_one = model[2], model[3], model[4], model[6], model[7]
-    code, norms = state[0], state[2]
+    l1, weights, starts = model.l1, model.weights, model.starts
+    code, norms = state.code, state.norms
     total = 0.0
     for g in range(weights.size):
         ahead = 0.0
         for j in range(starts[g], starts[g + 1]):
             moved = code[j] + step * direction[j]
-            if (nonnegative or l1[j] > 0.0) and moved * code[j] <= 0.0:
+            if (model.nonnegative or l1[j] > 0.0) and moved * code[j] <= 0.0:
                 moved = 0.0
             change[j] = moved
             ahead += moved * code[j]
@@ -222,9 +244,9 @@ def clip(model, state, direction, step, change):
             change[starts[g] : starts[g + 1]] = 0.0
         for j in range(starts[g], starts[g + 1]):
             total += change[j]
-    if sum_to_one and total < 0.1:
+    if model.sum_to_one and total < 0.1:
         return False
-    factor = 1.0 / total if sum_to_one else 1.0
+    factor = 1.0 / total if model.sum_to_one else 1.0
     for j in range(code.size):
         change[j] = factor * change[j] - code[j]
     return True
@@ -233,14 +255,14 @@ def clip(model, state, direction, step, change):
 @compiled
 def first_stop(model, state, direction):
     """Length of the step at which ``clip`` begins to hold something at zero."""
-    l1, weights, starts, nonnegative = model[2], model[3], model[4], model[6]
-    code, norms = state[0], state[2]
+    l1, weights, starts = model.l1, model.weights, model.starts
+    code, norms = state.code, state.norms
     nearest = np.inf
     for g in range(weights.size):
         inner = 0.0
         for j in range(starts[g], starts[g + 1]):
             inner += code[j] * direction[j]
-            if (nonnegative or l1[j] > 0.0) and code[j] * direction[j] < 0.0:
+            if (model.nonnegative or l1[j] > 0.0) and code[j] * direction[j] < 0.0:
                 nearest = min(nearest, -code[j] / direction[j])
         if inner < 0.0 and weights[g] > 0.0:
             nearest = min(nearest, -norms[g] * norms[g] / inner)
@@ -250,8 +272,8 @@ def first_stop(model, state, direction):
 @compiled
 def objective_change(model, state, shift, change, image):
     """Change of the objective, written with differences only so that no digit is lost."""
-    l1, weights, starts = model[2], model[3], model[4]
-    code, slope, norms = state
+    l1, weights, starts = model.l1, model.weights, model.starts
+    code, slope, norms = state.code, state.slope, state.norms
     value = 0.0
     for g in range(weights.size):
         inner, square = 0.0, 0.0

@@ -1,4 +1,4 @@
-"""How everything here is compiled: once a machine, without the interpreter lock."""
+"""How everything here is compiled: once per machine, without the interpreter lock."""
 
 from __future__ import annotations
 

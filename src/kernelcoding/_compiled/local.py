@@ -1,11 +1,11 @@
-"""Local coding: one small affine system a row."""
+"""Local coding: one small affine system per row."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .jit import compiled
-from .pursuit import subtract_rows
+from .pursuit import subtract_combination
 
 
 @compiled
@@ -33,7 +33,7 @@ def _factorise(centred, ridge, floor, factor, scratch):
         row[a] += ridge
         for b in range(a):
             scratch[b] = factor[b, a]
-        subtract_rows(row, factor, scratch, a, a)
+        subtract_combination(row, factor, scratch, a, a)
         if not row[a] > floor:
             return False
         inverse = 1.0 / np.sqrt(row[a])
@@ -77,7 +77,7 @@ def affine_codes(self_similarity, neighbours, cross, gram, regularization, trace
         noise = 4.0 * eps * size * scale
         if trace <= noise:
             codes[i] = 0.0
-            codes[i, _nearest(centred)] = 1.0
+            codes[i, _nearest_atom(centred)] = 1.0
             continue
         ridge = regularization * (trace if traces[i] < 0.0 else traces[i])
         while not _factorise(centred, ridge, noise / size, factor, weights) and ridge < np.inf:
@@ -91,7 +91,7 @@ def affine_codes(self_similarity, neighbours, cross, gram, regularization, trace
 
 
 @compiled
-def _nearest(centred):
+def _nearest_atom(centred):
     """Position of the smallest diagonal entry, the first among equals."""
     best = 0
     for a in range(1, centred.shape[0]):

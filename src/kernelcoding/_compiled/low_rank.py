@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .active_members import Row, allocate
+from .active_members import RowProblem, allocate
 from .active_set import gather, solve_row
 from .cholesky import allocating, copy, dot, inner, raised, subtract_rows, summing
 from .jit import compiled
@@ -22,18 +22,18 @@ JOIN = 12  # violators that may join at once, at least
 
 
 class Shared(NamedTuple):
-    """Arrays of all problems, one a row where not shared."""
+    """Arrays of all problems, one entry per row where not shared."""
 
     gram: np.ndarray  # (N, N)
     cross: np.ndarray  # (n, N)
     l1: np.ndarray  # (n or 1, N)
     ridge: np.ndarray  # (n or 1, N)
-    goals: np.ndarray  # (n, S)
+    targets: np.ndarray  # (n, S)
     etas: np.ndarray  # (n,)
 
 
-class Options(NamedTuple):
-    """As in the active-set method."""
+class RowOptions(NamedTuple):
+    """Constraints and tolerances, as in the active-set method."""
 
     nonnegative: bool
     sum_to_one: bool
@@ -48,7 +48,7 @@ class Task(NamedTuple):
     cross: np.ndarray  # (N,)
     l1: np.ndarray  # (N,)
     ridge: np.ndarray  # (N,)
-    goal: np.ndarray  # (S,)
+    target: np.ndarray  # (S,)
     eta: float
     nonnegative: bool
     sum_to_one: bool
@@ -57,7 +57,7 @@ class Task(NamedTuple):
     scale: float  # of the correlations
 
 
-class Work(NamedTuple):
+class WorkingSet(NamedTuple):
     """The problem on a working set, by position there."""
 
     members: np.ndarray  # (N,) atom
@@ -67,8 +67,8 @@ class Work(NamedTuple):
     ridge: np.ndarray  # (N,)
 
 
-class Rows(NamedTuple):
-    """What is known of the solutions, one a row; changed in place."""
+class RowStates(NamedTuple):
+    """What is known of the solutions, one entry per row; changed in place."""
 
     codes: np.ndarray  # (n, N)
     place: np.ndarray  # (n, N) of the row of B; -1 where an atom is not in the working set
@@ -82,7 +82,7 @@ class Rows(NamedTuple):
 @allocating
 def make_room(n_atoms):
     """Memory for problems of this size."""
-    return Work(
+    return WorkingSet(
         np.empty(n_atoms, np.int64),
         np.empty((n_atoms, n_atoms)),
         np.empty(n_atoms),
@@ -100,7 +100,7 @@ def task_of(shared, options, i, magnitude):
     scale = raised(magnitude, 0.0)
     return Task(
         shared.gram, cross, shared.l1[i % shared.l1.shape[0]],
-        shared.ridge[i % shared.ridge.shape[0]], shared.goals[i], shared.etas[i],
+        shared.ridge[i % shared.ridge.shape[0]], shared.targets[i], shared.etas[i],
         options.nonnegative, options.sum_to_one, options.tol, options.precision,
         scale if scale > 0.0 else 1.0,
     )  # fmt: skip
@@ -165,12 +165,12 @@ def find_violators(shared, options, correlation, pending, rows):
     Parameters
     ----------
     shared : Shared
-    options : Options
+    options : RowOptions
     correlation : array of shape (len(pending), N)
         Of atoms and what the codes leave over.
     pending : array of int
         The rows.
-    rows : Rows
+    rows : RowStates
 
     Returns
     -------
@@ -236,7 +236,7 @@ def respond(similarity, coefficients, pointers, centres, values, rows, atoms, pl
 
 
 @inner
-def state(task, work, size, place, low):
+def fill_working_set(task, work, size, place, low):
     """Gram matrix, linear term and penalties of the atoms in the working set."""
     matrix, members = work.matrix, work.members
     for a in range(size):
@@ -246,7 +246,7 @@ def state(task, work, size, place, low):
             other = members[b]
             matrix[a, b] = task.gram[atom, other] + task.eta * dot(own, low[place[other]])
             matrix[b, a] = matrix[a, b]
-        work.line[a] = task.cross[atom] + task.eta * dot(own, task.goal)
+        work.line[a] = task.cross[atom] + task.eta * dot(own, task.target)
         work.l1[a], work.ridge[a] = task.l1[atom], task.ridge[atom]
 
 
@@ -257,7 +257,7 @@ def small_problem(task, work, size):
     if task.sum_to_one:
         for a in range(size):
             shift += work.matrix[a, a] / size
-    return Row(
+    return RowProblem(
         work.matrix, work.line[:size], work.l1[:size], work.ridge[:size], task.nonnegative,
         task.sum_to_one, shift, task.precision, task.scale, task.tol,
     )  # fmt: skip
@@ -281,12 +281,12 @@ def solve_rows(shared, options, low, pending, max_iter, rows):
     Parameters
     ----------
     shared : Shared
-    options : Options
+    options : RowOptions
     low : array of shape (places, S)
         Rows of B.
     pending : array of int
     max_iter : int
-    rows : Rows
+    rows : RowStates
         Changed in place.
     """
     work = make_room(shared.gram.shape[0])
@@ -296,7 +296,7 @@ def solve_rows(shared, options, low, pending, max_iter, rows):
         task = task_of(shared, options, i, magnitude)
         code, place = rows.codes[i], rows.place[i]
         size = enrol(place, work.members)
-        state(task, work, size, place, low)
+        fill_working_set(task, work, size, place, low)
         members = work.members[:size]
         values = code[members]
         chosen = np.flatnonzero(values)
@@ -310,5 +310,5 @@ def solve_rows(shared, options, low, pending, max_iter, rows):
         code[members[chosen]] = values
         rows.solved[i] = True
         rows.iterations[i] += steps
-        copy(task.goal, rows.residual[i])
+        copy(task.target, rows.residual[i])
         subtract_rows(rows.residual[i], low, place[members[chosen]], values, count)

@@ -11,6 +11,8 @@ Atoms and sample are scaled to unit norm on the way in: thresholds are then plai
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .jit import compiled
@@ -18,6 +20,14 @@ from .jit import compiled
 OMP, OLS = 0, 1  # rules: largest correlation; largest decrease of the residual
 
 BLOCK = 64  # candidates looked at in one vector comparison
+
+
+class PursuitState(NamedTuple):
+    """What is known about every atom; changed in place."""
+
+    correlation: np.ndarray  # (N,) with the residual
+    schur: np.ndarray  # (N,) squared distance to the span of the chosen atoms
+    weight: np.ndarray  # (N,) of the squared correlation in the rule; 0: never chosen
 
 
 @compiled
@@ -39,10 +49,10 @@ def _best(correlation, weight):
 
 
 @compiled
-def subtract_rows(row, basis, factors, n_rows, start):
+def subtract_combination(row, basis, factors, n_rows, start):
     """``row -= factors @ basis[:n_rows]`` from column start on.
 
-    Four rows a pass spare loads and stores of ``row``; what remains is the bandwidth of the cache.
+    Four rows per pass spare loads and stores of ``row``; what remains is bandwidth of the cache.
     """
     u = 0
     while u + 4 <= n_rows:
@@ -59,8 +69,9 @@ def subtract_rows(row, basis, factors, n_rows, start):
 
 
 @compiled(error_model="numpy")
-def _advance(row, inverse, beta, correlation, schur, weight, dependent, rule):
+def _advance(row, inverse, beta, state, dependent, rule):
     """Normalise the new basis row, then update what is known about every atom."""
+    correlation, schur, weight = state.correlation, state.schur, state.weight
     zero, one = row.dtype.type(0), row.dtype.type(1)
     for j in range(row.size):
         row[j] *= inverse
@@ -72,8 +83,9 @@ def _advance(row, inverse, beta, correlation, schur, weight, dependent, rule):
 
 
 @compiled
-def _start(cross, scale, inverse, correlation, schur, weight):
+def _start(cross, scale, inverse, state):
     """State of the empty support; an atom of norm zero never gets a weight."""
+    correlation, schur, weight = state.correlation, state.schur, state.weight
     for j in range(cross.size):
         correlation[j] = cross[j] * scale[j] * inverse
         schur[j] = weight[j] = scale[j] > 0
@@ -91,7 +103,7 @@ def _solve_factor(basis, support, beta, count):
 @compiled
 def _select(gram, scale, rule, tol, eps, state, basis, factors, support, beta):
     """Choose atoms until the budget, the tolerance or rounding ends it; returns how many."""
-    correlation, schur, weight = state
+    correlation, schur, weight = state.correlation, state.schur, state.weight
     real, dependent = gram.dtype.type, gram.dtype.type(64 * eps)
     residual, count = 1.0, 0
     while count < support.size and residual > max(tol, 4 * eps):
@@ -115,10 +127,8 @@ def _select(gram, scale, rule, tol, eps, state, basis, factors, support, beta):
             row, norm = basis[count], scale[best]
             for j in range(row.size):
                 row[j] = gram[best, j] * scale[j] * norm
-            subtract_rows(row, basis, factors, count, 0)
-            _advance(
-                row, real(1 / root), real(beta[count]), correlation, schur, weight, dependent, rule
-            )
+            subtract_combination(row, basis, factors, count, 0)
+            _advance(row, real(1 / root), real(beta[count]), state, dependent, rule)
         basis[count, best] = root
         count += 1
     return count
@@ -134,16 +144,16 @@ def pursue(self_similarity, cross, gram, scale, rule, tol, eps, support, coeffic
     n_atoms, budget = gram.shape[0], support.shape[1]
     basis = np.empty((budget, n_atoms), gram.dtype)
     factors, beta = np.empty(budget, gram.dtype), np.empty(budget)
-    # three allocations: rows of one array would not be known as contiguous, and run at half speed
-    correlation, schur = np.empty(n_atoms, gram.dtype), np.empty(n_atoms, gram.dtype)
-    weight = np.empty(n_atoms, gram.dtype)
-    state = (correlation, schur, weight)
+    # Three allocations: rows of one array would not be known as contiguous, and run at half speed.
+    state = PursuitState(
+        np.empty(n_atoms, gram.dtype), np.empty(n_atoms, gram.dtype), np.empty(n_atoms, gram.dtype)
+    )
     for i in range(cross.shape[0]):
         counts[i] = 0
         if self_similarity[i] <= 0:
             continue
         norm = np.sqrt(float(self_similarity[i]))
-        _start(cross[i], scale, gram.dtype.type(1 / norm), correlation, schur, weight)
+        _start(cross[i], scale, gram.dtype.type(1 / norm), state)
         count = _select(gram, scale, rule, tol, eps, state, basis, factors, support[i], beta)
         _solve_factor(basis, support[i], beta, count)
         for t in range(count):

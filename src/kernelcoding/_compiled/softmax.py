@@ -10,10 +10,10 @@ from .jit import compiled
 
 # Sums and maxima in any order, as vectors; the caller has checked that all is finite.
 @compiled(error_model="numpy", fastmath={"contract", "reassoc", "nnan", "nsz"})
-def soft_weights(cross, offsets, factor, codes):
+def fill_soft_weights(cross, offsets, factor, codes):
     """Fill ``codes[i]`` with the softmax of ``factor * (cross[i] - offsets[i])``.
 
-    ``offsets`` has one row for all samples, or one a sample.
+    ``offsets`` has one row for all samples, or one per sample.
     """
     n_atoms = cross.shape[1]
     values, scratch = np.empty(CHUNK), np.empty(CHUNK)

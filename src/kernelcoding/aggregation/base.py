@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..codes import Codes
 from ..validation import check_count
-from .sets import DescriptorSets, check_sets
+from .sets import DescriptorSets, Sets, check_sets
 
 # Blocks of descriptors whose intermediate arrays take about this many numbers (32 MB).
 BLOCK_SIZE = 2**22
 
 
 class SetTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Sets of descriptors in, one vector a set out."""
+    """Sets of descriptors in, one vector per set out."""
 
     n_samples: int | None
-    random_state: Any
+    random_state: int | np.random.RandomState | None
 
-    def fit(self, X, y=None):
+    descriptor_shape_: tuple[int, ...]
+    n_features_in_: int
+
+    def fit(self, X: Sets, y: object = None) -> Self:
         """Learn from descriptors sampled from all sets.
 
         Parameters
@@ -54,8 +58,8 @@ class SetTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._n_features_out = self._learn(sample, random_state)
         return self
 
-    def transform(self, X):
-        """One vector a set.
+    def transform(self, X: Sets) -> NDArray:
+        """One vector per set.
 
         Parameters
         ----------
@@ -79,7 +83,7 @@ class SetTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return 2
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that no data could make sense of."""
+        """Refuse parameters that are wrong for any data."""
 
     def _learn(self, sample: NDArray, random_state: np.random.RandomState) -> int:
         """Learn from a sample of descriptors; the answer is the length of the vectors."""
@@ -91,7 +95,7 @@ class SetTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     # Machinery ----------------------------------------------------------------------------
 
-    def _checked(self, X: Any) -> DescriptorSets:
+    def _checked(self, X: Sets) -> DescriptorSets:
         check_is_fitted(self, "_n_features_out")
         sets = check_sets(
             X,
@@ -102,7 +106,7 @@ class SetTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         sets.warn_if_empty()
         return sets
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
@@ -112,12 +116,12 @@ class SetTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
 
 def block_rows(n_numbers: int) -> int:
-    """Descriptors a block, where each needs that many numbers."""
+    """Descriptors per block, where each needs that many numbers."""
     return max(64, BLOCK_SIZE // max(n_numbers, 1))
 
 
-def applied(transformer: Any, X: Any) -> Any:
-    """What a transformer makes of X, as arrays even where the user asked for data frames."""
+def applied(transformer: TransformerMixin, X: ArrayLike | Sets) -> Codes:
+    """What a transformer makes of X: arrays, also where the user has asked for data frames."""
     with config_context(transform_output="default"):
         return transformer.transform(X)
 

@@ -9,26 +9,27 @@ either of the two is (a combination of) landmarks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..coders.base import with_kernel_object
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..dictionary.building import choose_landmarks, given_landmarks
 from ..dictionary.choosing import named_choice
 from ..kernels import Kernel, as_kernel
+from ..kernels.names import KernelLike
 from ..validation import check_count
 from .base import SetTransformer, block_rows
-from .residuals import residual_sums
-from .sets import Block, DescriptorSets
+from .residuals import SharedBlock, residual_sums
+from .sets import DescriptorBlock, DescriptorSets
 
 
 class LandmarkCoordinates:
     """The orthonormal coordinates that landmarks span."""
 
-    def __init__(self, landmarks: PointDictionary):
+    def __init__(self, landmarks: PointDictionary) -> None:
         self.landmarks = landmarks
         self.basis = landmarks.facts.orthonormal_basis()
 
@@ -41,10 +42,12 @@ class LandmarkCoordinates:
         return self.landmarks.cross(X.astype(np.float64, copy=False))
 
     def dictionary(self, vectors: NDArray) -> CombinationDictionary:
-        """Vectors given by their coordinates, one a row, as combinations of landmarks."""
+        """Vectors given by their coordinates, one per row, as combinations of landmarks."""
         return CombinationDictionary(self.landmarks, self.basis @ vectors.T)
 
-    def residual_sums(self, blocks: Iterable[tuple], n_sets: int, words: Dictionary) -> NDArray:
+    def residual_sums(
+        self, blocks: Iterable[SharedBlock], n_sets: int, words: Dictionary
+    ) -> NDArray:
         """Coordinates of weighted residuals from each word, (n_sets, n_words, dimension).
 
         Blocks are as in :func:`~kernelcoding.aggregation.residuals.residual_sums`, with
@@ -58,14 +61,17 @@ class LandmarkCoordinates:
 class KernelSetTransformer(SetTransformer):
     """An aggregator that works in the span of landmarks in H."""
 
-    kernel: Any
+    kernel: KernelLike
     n_landmarks: int | None
-    landmarks: Any
+    landmarks: str | ArrayLike
 
-    def _descriptor_ndim(self):
+    kernel_: Kernel
+    coordinates_: LandmarkCoordinates
+
+    def _descriptor_ndim(self) -> int:
         return as_kernel(self.kernel).input_ndim or 2
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if as_kernel(self.kernel).uses_index:
             raise ValueError(
                 "a precomputed kernel has no descriptors to aggregate: use a kernel of samples, "
@@ -80,7 +86,7 @@ class KernelSetTransformer(SetTransformer):
         self, sample: NDArray, random_state: np.random.RandomState
     ) -> LandmarkCoordinates:
         """Resolve the kernel on a sample of descriptors, and choose landmarks from it."""
-        self.kernel_: Kernel = as_kernel(self.kernel).resolve(sample)
+        self.kernel_ = as_kernel(self.kernel).resolve(sample)
         if not isinstance(self.landmarks, str):
             landmarks = given_landmarks(self.kernel_, self.landmarks, sample)
         elif self.n_landmarks is None:
@@ -95,14 +101,12 @@ class KernelSetTransformer(SetTransformer):
             )
         return LandmarkCoordinates(landmarks)
 
-    def _seen(self, sets: DescriptorSets) -> Iterator[tuple[NDArray, Block]]:
+    def _seen(self, sets: DescriptorSets) -> Iterator[tuple[NDArray, DescriptorBlock]]:
         """Similarities of all descriptors to the landmarks, block by block."""
         n_landmarks = self.coordinates_.landmarks.n_atoms
         for block in sets.blocks(block_rows(2 * n_landmarks)):
             yield self.coordinates_.similarities(block.descriptors), block
 
-    coordinates_: LandmarkCoordinates
-
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters; ``kernel__gamma`` works for a kernel given by name, too."""
         return super().set_params(**with_kernel_object(params, self.kernel))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.decomposition import PCA
 
 from .base import SetTransformer, block_rows, require_enough
 from .mixtures import DiagonalMixture, MixtureSettings
@@ -17,7 +17,7 @@ from .vlad import fitted_pca, rotated
 
 
 class FisherVector(SetTransformer):
-    r"""Fisher vectors: how a set would like to change a Gaussian mixture.
+    r"""Fisher vectors: the gradients of a Gaussian mixture's likelihood of a set.
 
     With posteriors :math:`\gamma_j(x)` under :math:`\sum_j w_j N(\mu_j,
     \mathrm{diag}(\sigma_j^2))`, and a set of n descriptors, the gradients of its mean
@@ -52,7 +52,7 @@ class FisherVector(SetTransformer):
     n_samples : int or None, default=100_000
         Number of descriptors, drawn from all training sets, that the mixture is learned from;
         None takes all.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         For the draw and for EM.
 
     Attributes
@@ -80,18 +80,21 @@ class FisherVector(SetTransformer):
     (20, 48)
     """
 
+    mixture_: DiagonalMixture
+    pca_: PCA | None
+
     def __init__(
         self,
-        n_components=16,
-        gradients=("means", "variances"),
-        n_pca=None,
-        power=0.5,
-        norm="l2",
-        reg_covar=1e-6,
-        max_iter=100,
-        n_samples=100_000,
-        random_state=None,
-    ):
+        n_components: int = 16,
+        gradients: Sequence[str] = ("means", "variances"),
+        n_pca: int | None = None,
+        power: float = 0.5,
+        norm: str | None = "l2",
+        reg_covar: float = 1e-6,
+        max_iter: int = 100,
+        n_samples: int | None = 100_000,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.n_components = n_components
         self.gradients = gradients
         self.n_pca = n_pca
@@ -102,29 +105,29 @@ class FisherVector(SetTransformer):
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         MixtureSettings(self.n_components, self.reg_covar, self.max_iter).check()
         check_gradients(self.gradients, tuple(GRADIENTS))
         check_normalization(self.norm, self.power)
 
-    def _learn(self, sample, random_state):
+    def _learn(self, sample: NDArray, random_state: np.random.RandomState) -> int:
         require_enough(sample, "n_components", max(self.n_components, 2))
         self.pca_ = fitted_pca(self.n_pca, sample, random_state)
         points = rotated(self.pca_, sample)
         settings = MixtureSettings(self.n_components, self.reg_covar, self.max_iter)
         self.mixture_ = DiagonalMixture.fit(points, settings, random_state)
-        nothing = Sums.none(1, self.mixture_)
+        nothing = PosteriorSums.none(1, self.mixture_)
         return joined_gradients(nothing, self.mixture_, self.gradients).shape[1]
 
     def _aggregate(self, sets: DescriptorSets) -> NDArray:
         rows = block_rows(2 * self.mixture_.means.shape[1] + self.n_components)
         points = ((rotated(self.pca_, b.descriptors), b.owners) for b in sets.blocks(rows))
-        sums = Sums.of(points, len(sets), self.mixture_)
+        sums = PosteriorSums.of(points, len(sets), self.mixture_)
         vectors = joined_gradients(sums, self.mixture_, self.gradients)
         return normalized(vectors, self.power, self.norm)
 
 
-def check_gradients(gradients: Any, known: tuple[str, ...]) -> tuple[str, ...]:
+def check_gradients(gradients: Sequence[str], known: tuple[str, ...]) -> tuple[str, ...]:
     """Names of gradients as a tuple, or ValueError."""
     names = () if isinstance(gradients, str) or not np.iterable(gradients) else tuple(gradients)
     if not names or any(name not in known for name in names):
@@ -133,8 +136,8 @@ def check_gradients(gradients: Any, known: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
-    """All that the gradients need to know about sets."""
+class PosteriorSums:
+    """All that the gradients of sets are made of."""
 
     counts: NDArray  # (n_sets,)  number of points
     mass: NDArray  # (n_sets, K)  sums of posteriors
@@ -142,7 +145,7 @@ class Sums:
     second: NDArray  # (n_sets, K, d)  sums of squares, weighted
 
     @classmethod
-    def none(cls, n_sets: int, mixture: DiagonalMixture) -> Sums:
+    def none(cls, n_sets: int, mixture: DiagonalMixture) -> PosteriorSums:
         """Before any point."""
         shape = (n_sets, *mixture.means.shape)
         return cls(np.zeros(n_sets), np.zeros(shape[:2]), np.zeros(shape), np.zeros(shape))
@@ -150,7 +153,7 @@ class Sums:
     @classmethod
     def of(
         cls, blocks: Iterable[tuple[NDArray, NDArray]], n_sets: int, mixture: DiagonalMixture
-    ) -> Sums:
+    ) -> PosteriorSums:
         """From blocks of points and the set of each, in order."""
         sums = cls.none(n_sets, mixture)
         width = mixture.means.shape[1]
@@ -170,14 +173,14 @@ class Sums:
         return sums
 
 
-def weight_gradients(sums: Sums, mixture: DiagonalMixture) -> NDArray:
+def weight_gradients(sums: PosteriorSums, mixture: DiagonalMixture) -> NDArray:
     """Gradients in the weights (through a softmax), (n_sets, K)."""
     count = np.maximum(sums.counts, 1)[:, None]
     there = (sums.counts > 0)[:, None]
     return (sums.mass / count - there * mixture.weights) / np.sqrt(mixture.weights)
 
 
-def mean_gradients(sums: Sums, mixture: DiagonalMixture) -> NDArray:
+def mean_gradients(sums: PosteriorSums, mixture: DiagonalMixture) -> NDArray:
     """Gradients in the means, (n_sets, K, d)."""
     gradients = sums.first - sums.mass[:, :, None] * mixture.means
     gradients /= np.sqrt(mixture.weights[:, None] * mixture.variances)
@@ -185,7 +188,7 @@ def mean_gradients(sums: Sums, mixture: DiagonalMixture) -> NDArray:
     return gradients
 
 
-def variance_gradients(sums: Sums, mixture: DiagonalMixture) -> NDArray:
+def variance_gradients(sums: PosteriorSums, mixture: DiagonalMixture) -> NDArray:
     """Gradients in the standard deviations, (n_sets, K, d)."""
     gradients = sums.second - 2.0 * mixture.means * sums.first
     gradients += sums.mass[:, :, None] * (mixture.means**2 - mixture.variances)
@@ -194,14 +197,16 @@ def variance_gradients(sums: Sums, mixture: DiagonalMixture) -> NDArray:
     return gradients
 
 
-GRADIENTS: dict[str, Callable[[Sums, DiagonalMixture], NDArray]] = {
+GRADIENTS: dict[str, Callable[[PosteriorSums, DiagonalMixture], NDArray]] = {
     "weights": weight_gradients,
     "means": mean_gradients,
     "variances": variance_gradients,
 }
 
 
-def joined_gradients(sums: Sums, mixture: DiagonalMixture, names: Sequence[str]) -> NDArray:
+def joined_gradients(
+    sums: PosteriorSums, mixture: DiagonalMixture, names: Sequence[str]
+) -> NDArray:
     """The named gradients, one after the other, (n_sets, ...)."""
     n_sets = len(sums.counts)
     return np.hstack([GRADIENTS[name](sums, mixture).reshape(n_sets, -1) for name in names])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,10 @@ from sklearn.decomposition import PCA
 
 from .base import applied
 from .coordinates import LandmarkCoordinates
-from .fisher import GRADIENTS, Sums, check_gradients, joined_gradients
+from .fisher import GRADIENTS, PosteriorSums, check_gradients, joined_gradients
 from .mixtures import DiagonalMixture, MixtureSettings, SharedMixture
 from .residual_gram import ResidualSets
+from .residuals import SharedBlock
 from .sets import DescriptorSets
 
 NOTHING = 1e-12  # posteriors below this are left out of sums: they add up to no more than that
@@ -36,8 +37,8 @@ class Model:
     random_state : RandomState
     """
 
-    known: ClassVar[tuple[str, ...]]  # gradients there are
-    usual: ClassVar[tuple[str, ...]]  # and those taken unless others are asked for
+    known: ClassVar[tuple[str, ...]]  # gradients that exist
+    usual: ClassVar[tuple[str, ...]]  # those taken by default
     is_explicit: ClassVar[bool]  # whether vectors hold the gradients without loss
     n_features: int
 
@@ -49,7 +50,7 @@ class Model:
         gradients: tuple[str, ...],
         n_axes: int | None,
         random_state: np.random.RandomState,
-    ):
+    ) -> None:
         raise NotImplementedError
 
     def vectors(self, points: Points, sizes: NDArray) -> NDArray:
@@ -68,21 +69,30 @@ class DiagonalModel(Model):
     usual = ("means", "variances")
     is_explicit = True
 
-    def __init__(self, coordinates, sample, settings, gradients, n_axes, random_state):
+    def __init__(
+        self,
+        coordinates: LandmarkCoordinates,
+        sample: NDArray,
+        settings: MixtureSettings,
+        gradients: tuple[str, ...],
+        n_axes: int | None,
+        random_state: np.random.RandomState,
+    ) -> None:
         most = min(sample.shape)
         n_axes = most if n_axes is None else min(n_axes, most)
         self.gradients = gradients
         self.axes = PCA(n_axes, svd_solver="full").fit(sample)
-        self.mixture = DiagonalMixture.fit(applied(self.axes, sample), settings, random_state)
+        along = np.asarray(applied(self.axes, sample))
+        self.mixture = DiagonalMixture.fit(along, settings, random_state)
         self._loads = coordinates.basis @ self.axes.components_.T
         self._origin = self.axes.mean_ @ self.axes.components_.T
-        nothing = Sums.none(1, self.mixture)
+        nothing = PosteriorSums.none(1, self.mixture)
         self.n_features = joined_gradients(nothing, self.mixture, gradients).shape[1]
 
-    def vectors(self, points, sizes):
+    def vectors(self, points: Points, sizes: NDArray) -> NDArray:
         """Gradients along the axes."""
         along = ((seen @ self._loads - self._origin, owners) for seen, owners in points)
-        sums = Sums.of(along, len(sizes), self.mixture)
+        sums = PosteriorSums.of(along, len(sizes), self.mixture)
         return joined_gradients(sums, self.mixture, self.gradients)
 
 
@@ -93,27 +103,35 @@ class SphericalModel(Model):
     usual = ("means",)
     is_explicit = False
 
-    def __init__(self, coordinates, sample, settings, gradients, n_axes, random_state):
+    def __init__(
+        self,
+        coordinates: LandmarkCoordinates,
+        sample: NDArray,
+        settings: MixtureSettings,
+        gradients: tuple[str, ...],
+        n_axes: int | None,
+        random_state: np.random.RandomState,
+    ) -> None:
         self.coordinates = coordinates
         self.mixture = SharedMixture.fit(sample, settings, random_state)
         self.dictionary = coordinates.dictionary(self.mixture.means)
         self.n_features = self.mixture.means.size
 
-    def vectors(self, points, sizes):
+    def vectors(self, points: Points, sizes: NDArray) -> NDArray:
         """Gradients in landmark coordinates."""
         blocks = self._assigned(points, sizes)
         sums = self.coordinates.residual_sums(blocks, len(sizes), self.dictionary)
         return sums.reshape(len(sizes), -1)
 
-    def in_space(self, sets):
+    def in_space(self, sets: DescriptorSets) -> ResidualSets:
         """Residuals from the means, weighted by posteriors."""
         return ResidualSets(sets, self.dictionary, self._shares)
 
-    def _assigned(self, points: Points, sizes: NDArray) -> Iterator[tuple]:
+    def _assigned(self, points: Points, sizes: NDArray) -> Iterator[SharedBlock]:
         squares = np.diag(self.dictionary.gram)
         for similarities, owners in points:
             cross = similarities @ self.dictionary.weights
-            yield similarities, owners, self._shares(cross, squares, sizes[owners])
+            yield SharedBlock(similarities, owners, self._shares(cross, squares, sizes[owners]))
 
     def _shares(self, cross: NDArray, squares: NDArray, sizes: NDArray) -> sparse.csr_array:
         """Posteriors, scaled by the Fisher information and the size of the set."""
@@ -126,7 +144,7 @@ class SphericalModel(Model):
 MODELS: dict[str, type[Model]] = {"diag": DiagonalModel, "spherical": SphericalModel}
 
 
-def chosen_gradients(covariance: Any, gradients: Any) -> tuple[str, ...]:
+def chosen_gradients(covariance: str, gradients: Sequence[str] | None) -> tuple[str, ...]:
     """The gradients that a mixture is asked for, or ValueError."""
     if covariance not in MODELS:
         raise ValueError(f"covariance must be one of {sorted(MODELS)}, got {covariance!r}.")

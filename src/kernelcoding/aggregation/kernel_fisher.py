@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..kernels.names import KernelLike
 from ..validation import check_count
 from .base import require_enough
 from .coordinates import KernelSetTransformer
@@ -12,7 +15,7 @@ from .fisher_models import MODELS, Model, chosen_gradients
 from .mixtures import MixtureSettings
 from .normalization import check_normalization, normalized
 from .residual_gram import require_exact, residual_gram
-from .sets import DescriptorSets
+from .sets import DescriptorSets, Sets
 
 
 class KernelFisherVector(KernelSetTransformer):
@@ -77,7 +80,7 @@ class KernelFisherVector(KernelSetTransformer):
     n_samples : int or None, default=20_000
         Number of descriptors, drawn from all training sets, that landmarks and mixture are
         learned from; None takes all.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         For the draw, landmarks and EM.
 
     Attributes
@@ -108,22 +111,24 @@ class KernelFisherVector(KernelSetTransformer):
     (20, 20)
     """
 
+    model_: Model
+
     def __init__(
         self,
-        kernel="rbf",
-        n_components=16,
-        covariance="diag",
-        gradients=None,
-        n_axes=64,
-        n_landmarks=256,
-        landmarks="k-means++",
-        power=0.5,
-        norm="l2",
-        reg_covar=1e-6,
-        max_iter=100,
-        n_samples=20_000,
-        random_state=None,
-    ):
+        kernel: KernelLike = "rbf",
+        n_components: int = 16,
+        covariance: str = "diag",
+        gradients: Sequence[str] | None = None,
+        n_axes: int | None = 64,
+        n_landmarks: int | None = 256,
+        landmarks: str | ArrayLike = "k-means++",
+        power: float = 0.5,
+        norm: str | None = "l2",
+        reg_covar: float = 1e-6,
+        max_iter: int = 100,
+        n_samples: int | None = 20_000,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.covariance = covariance
@@ -138,7 +143,7 @@ class KernelFisherVector(KernelSetTransformer):
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         self._settings().check()
         check_normalization(self.norm, self.power)
@@ -149,11 +154,11 @@ class KernelFisherVector(KernelSetTransformer):
     def _settings(self) -> MixtureSettings:
         return MixtureSettings(self.n_components, self.reg_covar, self.max_iter)
 
-    def _learn(self, sample, random_state):
+    def _learn(self, sample: NDArray, random_state: np.random.RandomState) -> int:
         require_enough(sample, "n_components", max(self.n_components, 2))
         sample = sample.astype(np.float64, copy=False)
         self.coordinates_ = self._coordinates(sample, random_state)
-        self.model_: Model = MODELS[self.covariance](
+        self.model_ = MODELS[self.covariance](
             self.coordinates_,
             self.coordinates_(sample),
             self._settings(),
@@ -167,7 +172,7 @@ class KernelFisherVector(KernelSetTransformer):
         points = ((seen, block.owners) for seen, block in self._seen(sets))
         return normalized(self.model_.vectors(points, sets.sizes), self.power, self.norm)
 
-    def gram(self, A, B=None) -> NDArray:
+    def gram(self, A: Sets, B: Sets | None = None) -> NDArray:
         """Inner products of the gradients of sets, for ``SVC(kernel="precomputed")``.
 
         Parameters

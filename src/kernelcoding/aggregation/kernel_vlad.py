@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ..dictionary import CombinationDictionary
+from ..kernels.names import KernelLike
 from ..validation import check_count
 from .base import require_enough
 from .coordinates import KernelSetTransformer
 from .normalization import check_normalization, normalized, unit_parts, without_rounding
 from .residual_gram import ResidualSets, require_exact, residual_gram
-from .residuals import nearest_shares
-from .sets import DescriptorSets
-from .vlad import learn_words
+from .residuals import SharedBlock, nearest_shares
+from .sets import DescriptorSets, Sets
+from .vlad import vlad_words
 
 
 class KernelVLAD(KernelSetTransformer):
@@ -59,7 +63,7 @@ class KernelVLAD(KernelSetTransformer):
     n_samples : int or None, default=20_000
         Number of descriptors, drawn from all training sets, that landmarks and words are learned
         from; None takes all.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         For the draw, landmarks and k-means.
 
     Attributes
@@ -100,18 +104,21 @@ class KernelVLAD(KernelSetTransformer):
     True
     """
 
+    words_: NDArray
+    dictionary_: CombinationDictionary
+
     def __init__(
         self,
-        kernel="rbf",
-        n_words=16,
-        n_landmarks=256,
-        landmarks="k-means++",
-        intra_normalize=True,
-        power=1.0,
-        norm="l2",
-        n_samples=20_000,
-        random_state=None,
-    ):
+        kernel: KernelLike = "rbf",
+        n_words: int = 16,
+        n_landmarks: int | None = 256,
+        landmarks: str | ArrayLike = "k-means++",
+        intra_normalize: bool = True,
+        power: float = 1.0,
+        norm: str | None = "l2",
+        n_samples: int | None = 20_000,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.kernel = kernel
         self.n_words = n_words
         self.n_landmarks = n_landmarks
@@ -122,16 +129,16 @@ class KernelVLAD(KernelSetTransformer):
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_count("n_words", self.n_words)
         check_normalization(self.norm, self.power)
 
-    def _learn(self, sample, random_state):
+    def _learn(self, sample: NDArray, random_state: np.random.RandomState) -> int:
         require_enough(sample, "n_words", self.n_words)
         sample = sample.astype(np.float64, copy=False)
         self.coordinates_ = self._coordinates(sample, random_state)
-        self.words_ = learn_words(self.coordinates_(sample), self.n_words, random_state)
+        self.words_ = vlad_words(self.coordinates_(sample), self.n_words, random_state)
         self.dictionary_ = self.coordinates_.dictionary(self.words_)
         return self.words_.size
 
@@ -142,13 +149,13 @@ class KernelVLAD(KernelSetTransformer):
             unit_parts(parts)
         return normalized(parts.reshape(len(sets), -1), self.power, self.norm)
 
-    def _blocks(self, sets: DescriptorSets):
+    def _blocks(self, sets: DescriptorSets) -> Iterator[SharedBlock]:
         squares = np.diag(self.dictionary_.gram)
         for similarities, block in self._seen(sets):
             cross = similarities @ self.dictionary_.weights
-            yield similarities, block.owners, nearest_shares(squares - 2.0 * cross)
+            yield SharedBlock(similarities, block.owners, nearest_shares(squares - 2.0 * cross))
 
-    def gram(self, A, B=None) -> NDArray:
+    def gram(self, A: Sets, B: Sets | None = None) -> NDArray:
         """Inner products of sets in H, through kernel values, for ``SVC(kernel="precomputed")``.
 
         Parameters
@@ -167,7 +174,7 @@ class KernelVLAD(KernelSetTransformer):
         right = left if B is None or B is A else self._in_space(B)
         return residual_gram(left, right, self.intra_normalize, self.norm)
 
-    def _in_space(self, X) -> ResidualSets:
+    def _in_space(self, X: Sets) -> ResidualSets:
         return ResidualSets(
             self._checked(X),
             self.dictionary_,

@@ -25,7 +25,7 @@ class MixtureSettings:
     max_iter: int  # most rounds of EM
 
     def check(self) -> None:
-        """Refuse settings that no data could make sense of."""
+        """Refuse settings that are wrong for any data."""
         check_count("n_components", self.n_components)
         check_count("max_iter", self.max_iter)
         check_positive("reg_covar", self.reg_covar)
@@ -79,6 +79,7 @@ class SharedMixture:
         points: NDArray,
         settings: MixtureSettings,
         random_state: np.random.RandomState,
+        tol: float = TOL,
     ) -> SharedMixture:
         """Maximum likelihood by EM, from k-means."""
         n_points, width = points.shape
@@ -94,7 +95,7 @@ class SharedMixture:
             variance = (squares.sum() - explained) / (n_points * width) + settings.reg_covar
             mixture = cls(np.maximum(mass, 1e-12) / n_points, means, float(variance))
             shares, evidence = mixture._expect(points @ means.T, squares)
-            if evidence - before < TOL:
+            if evidence - before < tol:
                 break
             before = evidence
         else:
@@ -126,8 +127,8 @@ class SharedMixture:
 
 def softmax(scores: NDArray, offsets: NDArray) -> NDArray:
     """Softmax of each row of ``scores + offsets``."""
-    from .._compiled.softmax import soft_weights
+    from .._compiled.softmax import fill_soft_weights
 
     answer = np.empty_like(scores)
-    soft_weights(scores, -offsets[None, :], 1.0, answer)
+    fill_soft_weights(scores, -offsets[None, :], 1.0, answer)
     return answer

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
@@ -13,7 +11,7 @@ from ..validation import check_positive
 NORMS = ("l1", "l2", "max", None)
 
 
-def check_normalization(norm: Any, power: Any = 1.0) -> None:
+def check_normalization(norm: str | None, power: float = 1.0) -> None:
     """Refuse unknown norms and powers outside (0, 1]."""
     if norm not in NORMS:
         raise ValueError(f"norm must be one of {NORMS}, got {norm!r}.")
@@ -38,7 +36,7 @@ def normalized(vectors: NDArray, power: float, norm: str | None) -> NDArray:
 def without_rounding(parts: NDArray, words: NDArray) -> NDArray:
     """Sums of residuals, (n, n_words, d), in place: those within the rounding of the words are 0.
 
-    A set whose descriptors are words would else become a unit vector of noise.
+    Otherwise a set whose descriptors are words would become a unit vector of noise.
     """
     rounding = 100 * np.finfo(parts.dtype).eps * np.linalg.norm(words, axis=1).max()
     parts[np.linalg.norm(parts, axis=-1) <= rounding] = 0.0

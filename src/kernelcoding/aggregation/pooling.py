@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils import get_tags
 
 from ..coders import BaseKernelCoder
-from ..codes import Codes
+from ..codes import Codes, is_csr
 from ..dictionary_learning import KernelDictionaryLearning
 from .base import SetTransformer, applied, block_rows
 from .normalization import check_normalization, normalized
 from .segments import POOLS, Pooled
-from .sets import Block, DescriptorSets
+from .sets import DescriptorBlock, DescriptorSets
 
 
 class CodePooling(SetTransformer):
     """Code every descriptor, pool the codes of each cell, join the cells, normalise."""
 
-    coder: BaseEstimator | None
+    coder: TransformerMixin | None
     how: str
     norm: str | None
 
-    def _check_parameters(self):
+    coder_: TransformerMixin | None
+
+    def _check_parameters(self) -> None:
         if self.how not in POOLS:
             raise ValueError(f"how must be one of {sorted(POOLS)}, got {self.how!r}.")
         check_normalization(self.norm)
@@ -34,10 +35,10 @@ class CodePooling(SetTransformer):
                 f"got {self.coder!r}."
             )
 
-    def _descriptor_ndim(self):
+    def _descriptor_ndim(self) -> int:
         return 2 if self.coder is None or get_tags(self.coder).input_tags.two_d_array else 3
 
-    def _learn(self, sample, random_state):
+    def _learn(self, sample: NDArray, random_state: np.random.RandomState) -> int:
         self.coder_ = None if self.coder is None else clone(self.coder).fit(sample, None)
         _make_compact(self.coder_)
         self._n_atoms = self._codes(sample[:1]).shape[1]
@@ -56,20 +57,20 @@ class CodePooling(SetTransformer):
         if self.coder_ is None:
             return descriptors
         codes = applied(self.coder_, descriptors)
-        return codes.tocsr() if sparse.issparse(codes) else np.asarray(codes)
+        return codes.tocsr() if is_csr(codes) else np.asarray(codes)
 
     # What subclasses say ------------------------------------------------------------------
 
     def _n_cells(self) -> int:
         raise NotImplementedError
 
-    def _cells(self, block: Block) -> list[NDArray]:
+    def _cells(self, block: DescriptorBlock) -> list[NDArray]:
         """For each level the cell of every descriptor, cells of all levels counted through."""
         raise NotImplementedError
 
 
-def _make_compact(transformer: BaseEstimator | None) -> None:
-    """Let a coder of ours give codes of few numbers per row as such: pooling is then cheap."""
+def _make_compact(transformer: TransformerMixin | None) -> None:
+    """Ask a coder of this package for sparse codes where entries are few: pooling is then cheap."""
     inner = transformer
     if isinstance(inner, KernelDictionaryLearning):
         inner = inner.coder_
@@ -78,7 +79,7 @@ def _make_compact(transformer: BaseEstimator | None) -> None:
 
 
 class Pooling(CodePooling):
-    r"""One vector a set: the codes of its descriptors, pooled.
+    r"""One vector per set: the codes of its descriptors, pooled.
 
     With codes :math:`y_1, \dots, y_n` of the descriptors of a set, entry j of its vector is
 
@@ -98,7 +99,7 @@ class Pooling(CodePooling):
     n_samples : int or None, default=20_000
         Number of descriptors, drawn from all training sets, that the coder is fitted to; None
         takes all. With ``atoms=None`` each of them becomes an atom.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         For the draw; the coder has its own.
 
     Attributes
@@ -123,15 +124,22 @@ class Pooling(CodePooling):
     (20, 12)
     """
 
-    def __init__(self, coder=None, how="max", norm="l2", n_samples=20_000, random_state=None):
+    def __init__(
+        self,
+        coder: TransformerMixin | None = None,
+        how: str = "max",
+        norm: str | None = "l2",
+        n_samples: int | None = 20_000,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.coder = coder
         self.how = how
         self.norm = norm
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def _n_cells(self):
+    def _n_cells(self) -> int:
         return 1
 
-    def _cells(self, block):
+    def _cells(self, block: DescriptorBlock) -> list[NDArray]:
         return [np.zeros(len(block.owners), dtype=np.intp)]

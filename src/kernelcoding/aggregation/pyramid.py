@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
 
 from ..validation import check_count
 from .pooling import CodePooling
+from .sets import DescriptorBlock
 
 
 class SpatialPyramid(CodePooling):
@@ -21,7 +26,7 @@ class SpatialPyramid(CodePooling):
     coder : transformer of descriptors, default=None
         As in :class:`Pooling`.
     levels : tuple of int, default=(1, 2, 4)
-        Cells along each side, one number a level.
+        Cells along each side, one number per level.
     how, norm, n_samples, random_state
         As in :class:`Pooling`.
 
@@ -59,13 +64,13 @@ class SpatialPyramid(CodePooling):
 
     def __init__(
         self,
-        coder=None,
-        levels=(1, 2, 4),
-        how="max",
-        norm="l2",
-        n_samples=20_000,
-        random_state=None,
-    ):
+        coder: TransformerMixin | None = None,
+        levels: Sequence[int] = (1, 2, 4),
+        how: str = "max",
+        norm: str | None = "l2",
+        n_samples: int | None = 20_000,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.coder = coder
         self.levels = levels
         self.how = how
@@ -75,7 +80,7 @@ class SpatialPyramid(CodePooling):
 
     _wants_positions = True
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if isinstance(self.levels, str) or not np.iterable(self.levels) or not list(self.levels):
             raise ValueError(
@@ -85,10 +90,11 @@ class SpatialPyramid(CodePooling):
         for level in self.levels:
             check_count("each of levels", level)
 
-    def _n_cells(self):
+    def _n_cells(self) -> int:
         return sum(level**2 for level in self.levels)
 
-    def _cells(self, block):
+    def _cells(self, block: DescriptorBlock) -> list[NDArray]:
+        assert block.places is not None  # asked for by _wants_positions
         answer, before = [], 0
         for level in self.levels:
             along = np.clip(np.floor(block.places * level), 0, level - 1).astype(np.intp)

@@ -16,18 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from ..dictionary import Dictionary
-from ..kernels.base import Kernel, take
+from ..kernels.base import Kernel, Prepared, take
 from .residuals import share_totals
-from .sets import Block, DescriptorSets
+from .sets import DescriptorBlock, DescriptorSets
 
-ROWS = 2048  # descriptors a block: one block of kernel values then takes at most 32 MB
+ROWS = 2048  # descriptors per block: one block of kernel values then takes at most 32 MB
 ROUNDING = 1e-7  # norms below this fraction of the largest word are rounding: roots of 1e-14
 
 # From inner products with the words, the squared norms of these and the number of descriptors in
@@ -36,10 +35,10 @@ Assign = Callable[[NDArray, NDArray, NDArray], sparse.csr_array]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PreparedBlock:
     """Some descriptors, prepared, with their shares in the words."""
 
-    prepared: Any
+    prepared: Prepared
     owners: NDArray  # (n,)
     shares: sparse.csc_array  # (n, n_words)
 
@@ -56,7 +55,7 @@ class ResidualSets:
         Makes the shares of a block.
     """
 
-    def __init__(self, sets: DescriptorSets, words: Dictionary, assign: Assign):
+    def __init__(self, sets: DescriptorSets, words: Dictionary, assign: Assign) -> None:
         self.sets = sets
         self.kernel = words.kernel
         self.word_squares = np.diag(words.gram)
@@ -73,15 +72,15 @@ class ResidualSets:
             self.mass[own] += share_totals(shares, owners, n_own)
             self.pull[own] += share_totals(pulls, owners, n_own)
 
-    def parts(self, first: int = 0) -> Iterator[tuple[int, Part]]:
+    def parts(self, first: int = 0) -> Iterator[tuple[int, PreparedBlock]]:
         """Numbered blocks of descriptors, from the given one on."""
         for number, block in enumerate(self.sets.blocks(ROWS)):
             if number >= first:
                 yield number, self._part(block, self.shares[number])
 
-    def _part(self, block: Block, shares: sparse.csr_array) -> Part:
+    def _part(self, block: DescriptorBlock, shares: sparse.csr_array) -> PreparedBlock:
         prepared = self.kernel.prepare(block.descriptors.astype(np.float64, copy=False))
-        return Part(prepared, block.owners, shares.tocsc())
+        return PreparedBlock(prepared, block.owners, shares.tocsc())
 
     def squares(self) -> NDArray:
         """Squared norms of the sums, (n_sets, n_words), zero where they are rounding."""
@@ -101,19 +100,19 @@ class ResidualSets:
 
 
 def matches(
-    kernel: Kernel, left: Part, right: Part
+    kernel: Kernel, left: PreparedBlock, right: PreparedBlock
 ) -> Iterator[tuple[int, NDArray, NDArray, NDArray]]:
     """For each word the sets on both sides, and ``r(x) r(z) k(x, z)`` summed over their pairs."""
     for word in range(left.shares.shape[1]):
-        rows, left_sets, collect_left = _column(left, word)
-        columns, right_sets, collect_right = _column(right, word)
+        rows, left_sets, collect_left = _word_column(left, word)
+        columns, right_sets, collect_right = _word_column(right, word)
         if len(rows) and len(columns):
             values = kernel.between(take(left.prepared, rows), take(right.prepared, columns))
             sums = collect_right @ (collect_left @ values).T
             yield word, left_sets, right_sets, sums.T
 
 
-def _column(part: Part, word: int) -> tuple[NDArray, NDArray, sparse.csr_array]:
+def _word_column(part: PreparedBlock, word: int) -> tuple[NDArray, NDArray, sparse.csr_array]:
     """Descriptors with a share in the word, their sets, and the matrix that sums over these."""
     own = slice(part.shares.indptr[word], part.shares.indptr[word + 1])
     rows, weights = part.shares.indices[own], part.shares.data[own]

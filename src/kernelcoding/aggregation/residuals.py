@@ -8,10 +8,19 @@ Descriptor x has share r_j(x) in word j; the statistic of a set S is, for each w
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+
+class SharedBlock(NamedTuple):
+    """Some points, in the order of their sets, and their shares in the words."""
+
+    points: NDArray  # (n, d)
+    owners: NDArray  # (n,) the set of each
+    shares: sparse.csr_array  # (n, n_words)
 
 
 def nearest_shares(scores: NDArray) -> sparse.csr_array:
@@ -34,16 +43,12 @@ def share_totals(shares: sparse.csr_array, owners: NDArray, n_sets: int) -> NDAr
     return totals.reshape(n_sets, n_words)
 
 
-def residual_sums(
-    blocks: Iterable[tuple[NDArray, NDArray, sparse.csr_array]], n_sets: int, words: NDArray
-) -> NDArray:
+def residual_sums(blocks: Iterable[SharedBlock], n_sets: int, words: NDArray) -> NDArray:
     """Weighted residuals from each word, (n_sets, n_words, d).
 
     Parameters
     ----------
-    blocks : iterable of (points, owners, shares)
-        Points of shape (n, d), the set of each (in order), and its shares in the words,
-        (n, n_words).
+    blocks : iterable of SharedBlock
     n_sets : int
     words : array of shape (n_words, d)
     """

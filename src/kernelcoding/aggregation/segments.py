@@ -1,7 +1,7 @@
 """Pooling functions: what becomes of the codes of one cell.
 
 Codes come in blocks, and a cell may get codes from several of them, so a pooling function is a
-reduction of a block, a way to combine two partial answers, and what nothing is worth.
+reduction of a block, a way to combine two partial answers, and the value of no codes at all.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ POOLS = {
 class Pooled:
     """Cells while blocks of codes come in; cells without any code end as zeros."""
 
-    def __init__(self, how: str, n_cells: int, n_atoms: int, dtype: np.dtype):
+    def __init__(self, how: str, n_cells: int, n_atoms: int, dtype: np.dtype) -> None:
         self.pool = POOLS[how]
         self.values = np.full((n_cells, n_atoms), self.pool.neutral, dtype=dtype)
         self.counts = np.zeros(n_cells, dtype=np.intp)

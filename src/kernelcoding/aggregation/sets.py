@@ -9,10 +9,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils.random import sample_without_replacement
 
@@ -28,7 +28,7 @@ class DescriptorSet:
     Parameters
     ----------
     descriptors : array of shape (n, d)
-        One descriptor a row.
+        One descriptor per row.
     positions : array of shape (n, 2), default=None
         Row and column of each, in pixels whose centres are at whole numbers; only pyramids look at
         it.
@@ -44,13 +44,24 @@ class DescriptorSet:
     array([[1., 1., 1., 0., 0., 0., 0., 0., 0., 1.]])
     """
 
-    descriptors: Any
-    positions: Any = None
-    shape: Any = None
+    descriptors: ArrayLike
+    positions: ArrayLike | None = None
+    shape: ArrayLike | None = None
+
+
+class DescriptorRecord(Protocol):
+    """Any record of descriptors: `DescriptorSet`, or what an extractor returns."""
+
+    @property
+    def descriptors(self) -> ArrayLike:
+        """One descriptor per row."""
+
+
+Sets: TypeAlias = Iterable[ArrayLike | DescriptorRecord]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class DescriptorBlock:
     """Some descriptors, in the order of their sets."""
 
     rows: slice  # among all descriptors
@@ -83,7 +94,7 @@ class DescriptorSets:
         places = None if self.places is None else [self.places[index]]
         return DescriptorSets([self.arrays[index]], places)
 
-    def blocks(self, n_rows: int) -> Iterator[Block]:
+    def blocks(self, n_rows: int) -> Iterator[DescriptorBlock]:
         """All descriptors, at most ``n_rows`` at a time; a set may span several blocks."""
         for start in range(0, self.n_descriptors, n_rows):
             stop = min(start + n_rows, self.n_descriptors)
@@ -92,8 +103,8 @@ class DescriptorSets:
             owners = np.arange(first, last)
             lows = np.maximum(start - self.offsets[first:last], 0)
             highs = np.minimum(stop - self.offsets[first:last], self.sizes[first:last])
-            parts = list(zip(owners, lows, highs, strict=True))
-            yield Block(
+            parts = list(zip(owners.tolist(), lows.tolist(), highs.tolist(), strict=True))
+            yield DescriptorBlock(
                 slice(start, stop),
                 self._joined(self.arrays, parts, self.dtype),
                 np.repeat(owners, highs - lows),
@@ -101,7 +112,9 @@ class DescriptorSets:
             )
 
     @staticmethod
-    def _joined(arrays: list[NDArray], parts: list, dtype: Any) -> NDArray:
+    def _joined(
+        arrays: list[NDArray], parts: list[tuple[int, int, int]], dtype: DTypeLike
+    ) -> NDArray:
         pieces = [arrays[i][low:high] for i, low, high in parts if high > low]
         joined = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         return joined.astype(dtype, copy=False)
@@ -134,7 +147,7 @@ class DescriptorSets:
 
 
 def check_sets(
-    X: Any,
+    X: Sets,
     *,
     ndim: int = 2,
     shape: tuple[int, ...] | None = None,
@@ -171,7 +184,7 @@ def check_sets(
     return DescriptorSets(arrays, places)
 
 
-def _items(X: Any) -> list:
+def _items(X: Sets) -> list[ArrayLike | DescriptorRecord]:
     if issparse(X) or hasattr(X, "descriptors") or not isinstance(X, Iterable):
         raise ValueError(
             f"expected a list of descriptor sets, got {type(X).__name__}; for a single set pass a "
@@ -183,9 +196,10 @@ def _items(X: Any) -> list:
     return items
 
 
-def _array(item: Any, index: int, ndim: int) -> NDArray:
+def _array(item: ArrayLike | DescriptorRecord, index: int, ndim: int) -> NDArray:
     owner = f"set {index}"
-    array = as_floats(getattr(item, "descriptors", item), owner)
+    given: ArrayLike | None = getattr(item, "descriptors", None)
+    array = as_floats(cast(ArrayLike, item) if given is None else given, owner)
     if array.size == 0 and array.ndim <= ndim:
         return np.empty((0,) * ndim)
     if array.ndim != ndim:
@@ -198,20 +212,20 @@ def _array(item: Any, index: int, ndim: int) -> NDArray:
     return array
 
 
-def _places(item: Any, array: NDArray, index: int) -> NDArray:
+def _places(item: ArrayLike | DescriptorRecord, array: NDArray, index: int) -> NDArray:
     """Positions in the unit square."""
-    positions = getattr(item, "positions", None)
-    if positions is None and len(array):
+    if len(array) == 0:
+        return np.empty((0, 2))
+    given: ArrayLike | None = getattr(item, "positions", None)
+    if given is None:
         raise ValueError(
             f"set {index} has no positions, which a pyramid needs: pass records with descriptors "
             "and positions, such as DescriptorSet, or use Pooling."
         )
-    if len(array) == 0:
-        return np.empty((0, 2))
-    positions = as_floats(positions, f"positions of set {index}").astype(np.float64)
+    positions = as_floats(given, f"positions of set {index}").astype(np.float64)
     if positions.shape != (len(array), 2):
         raise ValueError(
-            f"positions of set {index} must have shape {(len(array), 2)}, one row a descriptor, "
+            f"positions of set {index} must have shape {(len(array), 2)}, one row per descriptor, "
             f"got {positions.shape}."
         )
     require_finite(positions, f"positions of set {index}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Iterable
+from typing import Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..validation import check_count
@@ -16,11 +17,27 @@ from .base import applied
 from .sets import DescriptorSet
 
 
+class PlacedDescriptors(Protocol):
+    """What an extractor makes of one image."""
+
+    @property
+    def descriptors(self) -> NDArray:
+        """One descriptor per row."""
+
+    @property
+    def positions(self) -> NDArray:
+        """Row and column of each."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width of the image."""
+
+
 class ImageAggregator(TransformerMixin, BaseEstimator):
-    """An extractor and an aggregator as one: images in, one vector an image out.
+    """An extractor and an aggregator as one: images in, one vector per image out.
 
     ``make_pipeline(extractor, aggregator)`` gives the same kind of vectors, but holds the
-    descriptors of all images at once, some 15 megabytes a photograph. Here they are aggregated
+    descriptors of all images at once, some 15 megabytes per photograph. Here they are aggregated
     image by image.
 
     Parameters
@@ -33,7 +50,7 @@ class ImageAggregator(TransformerMixin, BaseEstimator):
     n_samples : int or None, default=200_000
         Number of descriptors, about equally many of each training image, that the aggregator is
         fitted to; None takes all. The aggregator may draw fewer of these by its own ``n_samples``.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         For the draw.
 
     Attributes
@@ -62,13 +79,22 @@ class ImageAggregator(TransformerMixin, BaseEstimator):
     (3, 64)
     """
 
-    def __init__(self, extractor, aggregator, n_samples=200_000, random_state=None):
+    aggregator_: TransformerMixin
+    skipped_: list[int]
+
+    def __init__(
+        self,
+        extractor: TransformerMixin,
+        aggregator: TransformerMixin,
+        n_samples: int | None = 200_000,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.extractor = extractor
         self.aggregator = aggregator
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Iterable[object], y: object = None) -> Self:
         """Fit the aggregator to descriptors drawn from all images.
 
         Parameters
@@ -91,10 +117,10 @@ class ImageAggregator(TransformerMixin, BaseEstimator):
         if self.n_samples is not None:
             check_count("n_samples", self.n_samples)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        X = list(X)
-        share = None if self.n_samples is None else -(-self.n_samples // max(1, len(X)))
+        images = list(X)
+        share = None if self.n_samples is None else -(-self.n_samples // max(1, len(images)))
 
-        def draw(index: int, record: Any) -> DescriptorSet:
+        def draw(index: int, record: PlacedDescriptors) -> DescriptorSet:
             count = len(record.descriptors)
             rows = np.arange(count)
             if share is not None and share < count:
@@ -102,12 +128,12 @@ class ImageAggregator(TransformerMixin, BaseEstimator):
                 rows = np.sort(chosen)
             return DescriptorSet(record.descriptors[rows], record.positions[rows], record.shape)
 
-        sets, self.skipped_ = clone(self.extractor).map(X, draw)
+        sets, self.skipped_ = clone(self.extractor).map(images, draw)
         self.aggregator_ = clone(self.aggregator).fit(sets)
         return self
 
-    def transform(self, X) -> NDArray:
-        """One vector an image.
+    def transform(self, X: Iterable[object]) -> NDArray:
+        """One vector per image.
 
         Parameters
         ----------
@@ -120,9 +146,10 @@ class ImageAggregator(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "aggregator_")
 
-        def aggregate(_: int, record: Any) -> NDArray | None:
-            # An empty set would warn by its index in a list of one.
-            return applied(self.aggregator_, [record])[0] if len(record.descriptors) else None
+        def aggregate(_: int, record: PlacedDescriptors) -> NDArray | None:
+            if len(record.descriptors) == 0:
+                return None  # an empty set would warn by its index in a list of one
+            return np.asarray(applied(self.aggregator_, [record]))[0]
 
         found, self.skipped_ = clone(self.extractor).map(X, aggregate)
         empty = [row for row, vector in enumerate(found) if vector is None]
@@ -139,12 +166,12 @@ class ImageAggregator(TransformerMixin, BaseEstimator):
                 vectors[row] = vector
         return vectors
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
         """Names of the entries of a vector, the aggregator's."""
         check_is_fitted(self, "aggregator_")
         return self.aggregator_.get_feature_names_out()
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.no_validation = True
         tags.input_tags.two_d_array = False

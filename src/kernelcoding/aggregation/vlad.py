@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
@@ -10,7 +12,7 @@ from sklearn.decomposition import PCA
 from ..validation import check_count
 from .base import SetTransformer, applied, block_rows, require_enough
 from .normalization import check_normalization, normalized, unit_parts, without_rounding
-from .residuals import nearest_shares, residual_sums
+from .residuals import SharedBlock, nearest_shares, residual_sums
 from .sets import DescriptorSets
 
 
@@ -42,7 +44,7 @@ class VLAD(SetTransformer):
     n_samples : int or None, default=100_000
         Number of descriptors, drawn from all training sets, that words are learned from; None
         takes all.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         For the draw and for k-means.
 
     Attributes
@@ -67,16 +69,19 @@ class VLAD(SetTransformer):
     (20, 32)
     """
 
+    words_: NDArray
+    pca_: PCA | None
+
     def __init__(
         self,
-        n_words=16,
-        n_pca=None,
-        intra_normalize=False,
-        power=0.5,
-        norm="l2",
-        n_samples=100_000,
-        random_state=None,
-    ):
+        n_words: int = 16,
+        n_pca: int | None = None,
+        intra_normalize: bool = False,
+        power: float = 0.5,
+        norm: str | None = "l2",
+        n_samples: int | None = 100_000,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.n_words = n_words
         self.n_pca = n_pca
         self.intra_normalize = intra_normalize
@@ -85,14 +90,14 @@ class VLAD(SetTransformer):
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_count("n_words", self.n_words)
         check_normalization(self.norm, self.power)
 
-    def _learn(self, sample, random_state):
+    def _learn(self, sample: NDArray, random_state: np.random.RandomState) -> int:
         require_enough(sample, "n_words", self.n_words)
         self.pca_ = fitted_pca(self.n_pca, sample, random_state)
-        self.words_ = learn_words(rotated(self.pca_, sample), self.n_words, random_state)
+        self.words_ = vlad_words(rotated(self.pca_, sample), self.n_words, random_state)
         return self.words_.size
 
     def _aggregate(self, sets: DescriptorSets) -> NDArray:
@@ -103,16 +108,16 @@ class VLAD(SetTransformer):
             unit_parts(parts)
         return normalized(parts.reshape(len(sets), -1), self.power, self.norm)
 
-    def _blocks(self, sets: DescriptorSets, words: NDArray):
+    def _blocks(self, sets: DescriptorSets, words: NDArray) -> Iterator[SharedBlock]:
         squares = np.einsum("ij,ij->i", words, words)
         for block in sets.blocks(block_rows(words.shape[1] + len(words))):
             points = rotated(self.pca_, block.descriptors)
             scores = points @ (-2.0 * words.T)
             scores += squares
-            yield points, block.owners, nearest_shares(scores)
+            yield SharedBlock(points, block.owners, nearest_shares(scores))
 
 
-def learn_words(points: NDArray, n_words: int, random_state: np.random.RandomState) -> NDArray:
+def vlad_words(points: NDArray, n_words: int, random_state: np.random.RandomState) -> NDArray:
     """Words by k-means, (n_words, d)."""
     means = KMeans(n_words, n_init=1, random_state=random_state).fit(points)
     return means.cluster_centers_
@@ -136,4 +141,4 @@ def fitted_pca(
 
 def rotated(pca: PCA | None, descriptors: NDArray) -> NDArray:
     """Descriptors along the axes of a PCA, or as they are."""
-    return descriptors if pca is None else applied(pca, descriptors)
+    return descriptors if pca is None else np.asarray(applied(pca, descriptors))

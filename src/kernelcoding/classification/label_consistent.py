@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..coders.base import KernelLike
 from ..dictionary_learning.loop import Progress
+from ..kernels.names import KernelLike
 from ..validation import check_positive
 from .stacked_ksvd import BaseStackedKSVD
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from ..coders.base import KernelLike, fitted_with, options_of
+from ..coders.base import fitted_with, options_of
 from ..coders.coding import code_samples
 from ..coders.pursuit import KernelMatchingPursuit
 from ..coders.transformer import CodingTransformer
@@ -26,6 +26,7 @@ from ..dictionary_learning.starts import initial_loads, shares
 from ..dictionary_learning.updates import update_for
 from ..formulations import Formulation
 from ..kernels import Kernel, as_kernel
+from ..kernels.names import KernelLike
 from ..solvers.result import Options
 from ..validation import check_count, check_positive
 from . import ridge

@@ -7,9 +7,10 @@ import numpy as np
 from ..constraints import OneAtom
 from ..formulations import Formulation, Penalised, SoftAssignment
 from ..kernel_learning import KernelLearning
+from ..kernels.names import KernelLike
 from ..priors import NoPrior
 from ..validation import check_count, check_positive
-from .base import AtomsLike, BaseKernelCoder, KernelLike
+from .base import AtomsLike, BaseKernelCoder
 
 
 class KernelBagOfWords(BaseKernelCoder):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +14,11 @@ from ..dictionary.building import build_dictionary
 from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings, learn_kernel, moved, prepared_start
 from ..kernels import Kernel, as_kernel
+from ..kernels.names import KernelLike
 from ..solvers.result import Options
 from ..validation import samples
 from .transformer import CodingTransformer
 
-KernelLike = str | Kernel | Callable[[NDArray, NDArray], NDArray]
 AtomsLike = int | ArrayLike | Dictionary | None
 
 

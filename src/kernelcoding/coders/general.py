@@ -7,10 +7,11 @@ import numpy as np
 from ..constraints import Constraint, Simplex
 from ..formulations import Penalised
 from ..kernel_learning import KernelLearning
+from ..kernels.names import KernelLike
 from ..penalty import CustomPrior
 from ..priors import L1, Prior
 from ..validation import check_count, check_positive
-from .base import AtomsLike, BaseKernelCoder, KernelLike
+from .base import AtomsLike, BaseKernelCoder
 
 
 class KernelCoder(BaseKernelCoder):

@@ -7,9 +7,10 @@ import numpy as np
 from ..constraints import SumToOne
 from ..formulations import Formulation, NeighbourFit, Penalised
 from ..kernel_learning import KernelLearning
+from ..kernels.names import KernelLike
 from ..priors import LocalCoordinate, Locality
 from ..validation import check_count, check_positive
-from .base import AtomsLike, BaseKernelCoder, KernelLike
+from .base import AtomsLike, BaseKernelCoder
 
 
 class KernelLLC(BaseKernelCoder):

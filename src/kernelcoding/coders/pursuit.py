@@ -7,9 +7,10 @@ import numpy as np
 from ..constraints import AtMost
 from ..formulations import Penalised
 from ..kernel_learning import KernelLearning
+from ..kernels.names import KernelLike
 from ..priors import NoPrior
 from ..validation import check_count
-from .base import AtomsLike, BaseKernelCoder, KernelLike
+from .base import AtomsLike, BaseKernelCoder
 
 
 class KernelMatchingPursuit(BaseKernelCoder):

@@ -10,9 +10,10 @@ from sklearn.utils.validation import column_or_1d
 from ..constraints import Free, NonNegative
 from ..formulations import Penalised
 from ..kernel_learning import KernelLearning
+from ..kernels.names import KernelLike
 from ..priors import L1, GroupL1
 from ..validation import check_count, check_positive
-from .base import AtomsLike, BaseKernelCoder, KernelLike, atom_indices
+from .base import AtomsLike, BaseKernelCoder, atom_indices
 
 
 class KernelSparseCoder(BaseKernelCoder):

@@ -1,7 +1,7 @@
-"""Unpacking of archives from strangers: nothing is written outside the folder that was given.
+"""Unpacking of archives that are not trusted: nothing is written outside the given folder.
 
 Only folders and plain files are made. Names that lead elsewhere, links, devices, encrypted members
-and archives that swell beyond reason are refused.
+and archives that unpack to many times their size are refused.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO
 
-MAX_RATIO = 50  # unpacked bytes a packed byte; photographs have 1, dark PGM faces below 5
+MAX_RATIO = 50  # unpacked bytes per packed byte; photographs have 1, dark PGM faces below 5
 FREE_BYTES = 1 << 20  # small archives may have any ratio
 MAX_MEMBERS = 500_000
 _CHUNK = 1 << 20
@@ -26,8 +26,18 @@ class ArchiveError(OSError):
     """An archive that is damaged, or that must not be unpacked."""
 
 
-def unpack(archive: Path, folder: Path) -> None:
+def unpack(
+    archive: Path, folder: Path, *, free_bytes: int = FREE_BYTES, max_members: int = MAX_MEMBERS
+) -> None:
     """Unpack a zip or tar archive into an existing folder.
+
+    Parameters
+    ----------
+    archive, folder : Path
+    free_bytes : int
+        Unpacked bytes that any archive may have, however small it is.
+    max_members : int
+        Files that it may have.
 
     Raises
     ------
@@ -35,7 +45,7 @@ def unpack(archive: Path, folder: Path) -> None:
         If the archive is damaged or contains what is refused. What was written until then is left
         for the caller, who unpacks into a temporary folder, to remove.
     """
-    budget = _Budget(archive)
+    budget = _Budget(archive, free_bytes, max_members)
     try:
         with _opened(archive) as members:
             for name, stream in members:
@@ -55,12 +65,12 @@ def unpack(archive: Path, folder: Path) -> None:
 
 
 class _Budget:
-    """Counts what really comes out, whatever the archive says of itself."""
+    """Counts the bytes that are really unpacked, whatever sizes the archive declares."""
 
-    def __init__(self, archive: Path):
+    def __init__(self, archive: Path, free_bytes: int, max_members: int) -> None:
         self.archive = archive
-        self.bytes = FREE_BYTES + MAX_RATIO * archive.stat().st_size
-        self.members = MAX_MEMBERS
+        self.bytes = free_bytes + MAX_RATIO * archive.stat().st_size
+        self.members = self.max_members = max_members
 
     def copy(self, source: IO[bytes], target: IO[bytes]) -> None:
         self.members -= 1
@@ -74,7 +84,7 @@ class _Budget:
         if self.bytes < 0 or self.members < 0:
             raise ArchiveError(
                 f"{self.archive.name} unpacks to more than {MAX_RATIO} times its size or to more "
-                f"than {MAX_MEMBERS} files: refused. Unpack it by hand if you trust it."
+                f"than {self.max_members} files: refused. Unpack it by hand if you trust it."
             )
 
 
@@ -95,29 +105,29 @@ def _zip_members(file: zipfile.ZipFile, archive: Path) -> Iterator[_Member]:
     for info in file.infolist():
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise _refusal(archive, info.filename, "is a link or a device")
+            raise _member_refusal(archive, info.filename, "is a link or a device")
         if info.flag_bits & 1:
-            raise _refusal(archive, info.filename, "is encrypted")
+            raise _member_refusal(archive, info.filename, "is encrypted")
         yield info.filename, None if info.is_dir() else file.open(info)
 
 
 def _tar_members(file: tarfile.TarFile, archive: Path) -> Iterator[_Member]:
     for info in file:
         if not (info.isfile() or info.isdir()):
-            raise _refusal(archive, info.name, "is a link or a device")
+            raise _member_refusal(archive, info.name, "is a link or a device")
         yield info.name, None if info.isdir() else file.extractfile(info)
 
 
 def _safe_name(name: str, archive: Path) -> PurePosixPath:
     path, elsewhere = PurePosixPath(name), PureWindowsPath(name)
     if path.is_absolute() or elsewhere.drive or elsewhere.root:
-        raise _refusal(archive, name, "has an absolute path")
+        raise _member_refusal(archive, name, "has an absolute path")
     if ".." in path.parts or ".." in elsewhere.parts:
-        raise _refusal(archive, name, "leads out of the folder")
+        raise _member_refusal(archive, name, "leads out of the folder")
     return path
 
 
-def _refusal(archive: Path, name: str, why: str) -> ArchiveError:
+def _member_refusal(archive: Path, name: str, why: str) -> ArchiveError:
     return ArchiveError(
         f"{archive.name} is not unpacked: its member {name!r} {why}. Expected folders and plain "
         "files with relative names; get the archive from the official page."

@@ -7,7 +7,6 @@ import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +53,9 @@ def list_classes(folder: Path) -> list[str]:
         path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")
     )
     if not names:
-        raise ValueError(f"Expected one folder a class in {folder}, got none. Is it the right one?")
+        raise ValueError(
+            f"Expected one folder per class in {folder}, got none. Is it the right folder?"
+        )
     return names
 
 
@@ -73,7 +74,7 @@ def read_pgm(path: Path) -> NDArray[np.uint8]:
 
 
 def inspect_png(path: Path) -> tuple[int, str]:
-    """Bits a channel of a PNG file, and a digest of its pixels.
+    """Bits per channel of a PNG file, and a digest of its pixels.
 
     The digest covers the header and the packed pixels but no time stamps or comments. Equal digests
     are equal images; equal images may differ in it if they were packed differently.
@@ -100,7 +101,7 @@ def _png_chunks(path: Path) -> Iterator[tuple[bytes, bytes]]:
         at += 12 + length
 
 
-def read_mat(path: Path, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+def read_mat(path: Path, names: Sequence[str]) -> dict[str, NDArray]:
     """Arrays of a MATLAB file by name."""
     from scipy.io import loadmat
     from scipy.io.matlab import MatReadError
@@ -115,7 +116,7 @@ def read_mat(path: Path, names: Sequence[str]) -> dict[str, NDArray[Any]]:
     return _require(content, names, path)
 
 
-def read_npz(path: Path, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+def read_npz(path: Path, names: Sequence[str]) -> dict[str, NDArray]:
     """Arrays of an NPZ file by name; objects, which could run code, are refused."""
     import zipfile
 
@@ -127,7 +128,7 @@ def read_npz(path: Path, names: Sequence[str]) -> dict[str, NDArray[Any]]:
     return _require(content, names, path)
 
 
-def _require(content: dict[str, Any], names: Sequence[str], path: Path) -> dict[str, Any]:
+def _require(content: dict[str, NDArray], names: Sequence[str], path: Path) -> dict[str, NDArray]:
     lacking = [name for name in names if name not in content]
     if lacking:
         raise ValueError(f"Expected the arrays {', '.join(names)} in {path}; it lacks {lacking}.")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch
 
-from .bunches import finish
+from .bunches import Fetched, Fields, finish
 from .files import check_files, list_classes, list_images
-from .obtain import PathLike, Source
+from .obtain import DataSource, PathLike
 
 
 def fetch_fmd(
@@ -20,7 +18,7 @@ def fetch_fmd(
     return_X_y: bool = False,
     n_retries: int = 3,
     delay: float = 1.0,
-) -> Bunch | tuple[Any, Any]:
+) -> Fetched:
     """Load the Flickr Material Database: 1000 photographs, ten materials (classification).
 
     Parameters
@@ -42,11 +40,11 @@ def fetch_fmd(
         ``data`` and ``masks``, lists of n paths; ``target`` (n,); ``target_names``; ``files``
         (n,) names ``class/file``; ``train`` and ``test`` None; ``DESCR``.
     """
-    source = Source(data_home, download_if_missing, n_retries, delay)
-    return finish(_read(source.folder("fmd", "images")), "fmd", return_X_y)
+    source = DataSource(data_home, download_if_missing, n_retries, delay)
+    return finish(_read_fmd(source.folder("fmd", "images")), "fmd", return_X_y)
 
 
-def _read(folder: Path) -> dict[str, Any]:
+def _read_fmd(folder: Path) -> Fields:
     names = list_classes(folder / "image")
     found = [
         (label, f"{name}/{path.name}")

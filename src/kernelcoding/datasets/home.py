@@ -9,7 +9,7 @@ from pathlib import Path
 
 VARIABLE = "KERNELCODING_DATA"
 MARKER = ".kernelcoding-download"  # in every folder that a download made
-WORKSHOP = ".kernelcoding-downloads"  # archives on their way, kept to resume
+WORKSHOP = ".kernelcoding-downloads"  # partial downloads, kept to resume
 
 
 def resolve_home(data_home: str | os.PathLike[str] | None = None) -> Path:

@@ -1,4 +1,4 @@
-"""Records that say how a data set lies on disk and on the web, and the search for it."""
+"""Where the files of a data set are on disk and on the web, and the search for them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ DOWNLOADED = "downloaded"  # folder of a download beside files that were already
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One way of lying on disk: patterns that must all match something in one folder.
+    """One layout on disk: patterns that must all match something in one folder.
 
-    The first pattern is the heart. A folder with a heart but without the rest is a broken copy,
-    which is reported; a folder without a heart is no copy at all.
+    The first pattern identifies the set: a folder that has it but lacks others is a broken copy,
+    which is reported; a folder without it is no copy at all.
     """
 
     needs: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The one question that every fetcher asks: in which folder is this form of the set."""
+"""The folder of one form of a data set, downloaded if need be: what every fetcher asks for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DataSource:
     """Where a fetcher looks, and what it may do if the set is not there."""
 
     data_home: PathLike | None = None

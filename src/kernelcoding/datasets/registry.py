@@ -125,7 +125,7 @@ SCENE15 = DatasetInfo(
         "images": Form(
             layouts=(Layout(("Images", *_SCENE_LISTS)),),
             expected=_SCENE_EXPECTED,
-            hint="The set has no lists of its own: write the two files, one line an image: "
+            hint="The set has no lists of its own: write the two files, one line per image: "
             "<category>/<file>.jpg",
         ),
         "lists": Form(layouts=(Layout(_SCENE_LISTS),), expected=_SCENE_LISTS),

@@ -1,17 +1,15 @@
-"""Scene categories in the layout of MIT Indoor: a folder a category and two lists."""
+"""Scene categories in the layout of MIT Indoor: one folder per category and two lists."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch
 
-from .bunches import choose, finish
+from .bunches import Fetched, Fields, choice_of, finish
 from .files import check_files, read_list
-from .obtain import PathLike, Source
+from .obtain import DataSource, PathLike
 
 _LISTS = {"train": "TrainImages.txt", "test": "TestImages.txt"}
 _SUBSETS = {"train": ("train",), "test": ("test",), "all": ("train", "test")}
@@ -27,7 +25,7 @@ def fetch_mit_indoor(
     return_X_y: bool = False,
     n_retries: int = 3,
     delay: float = 1.0,
-) -> Bunch | tuple[Any, Any]:
+) -> Fetched:
     """Load MIT Indoor: 67 indoor scenes, 5360 training and 1340 test images (classification).
 
     ``data_home`` may also be any folder of this layout: ``Images/<category>/<file>``,
@@ -57,7 +55,7 @@ def fetch_mit_indoor(
         ``files`` (n,) names ``category/file``; ``train`` and ``test``, index arrays into the n
         images (empty if not asked for); ``DESCR``.
     """
-    source = Source(data_home, download_if_missing, n_retries, delay)
+    source = DataSource(data_home, download_if_missing, n_retries, delay)
     return _fetch("mit_indoor", source, subset, lists_only, return_X_y)
 
 
@@ -67,7 +65,7 @@ def fetch_scene15(
     subset: str = "all",
     lists_only: bool = False,
     return_X_y: bool = False,
-) -> Bunch | tuple[Any, Any]:
+) -> Fetched:
     """Load the fifteen scene categories from a folder in the layout of MIT Indoor.
 
     Parameters
@@ -87,19 +85,19 @@ def fetch_scene15(
     bunch : :class:`~sklearn.utils.Bunch`
         As of :func:`fetch_mit_indoor`.
     """
-    source = Source(data_home, download_if_missing=False)
+    source = DataSource(data_home, download_if_missing=False)
     return _fetch("scene15", source, subset, lists_only, return_X_y)
 
 
 def _fetch(
-    name: str, source: Source, subset: str, lists_only: bool, return_X_y: bool
-) -> Bunch | tuple[Any, Any]:
-    parts = choose(_SUBSETS, "subset", subset)
+    name: str, source: DataSource, subset: str, lists_only: bool, return_X_y: bool
+) -> Fetched:
+    parts = choice_of(_SUBSETS, "subset", subset)
     folder = source.folder(name, "lists" if lists_only else "images")
-    return finish(_read(folder, parts, must_exist=not lists_only), name, return_X_y)
+    return finish(_read_scenes(folder, parts, must_exist=not lists_only), name, return_X_y)
 
 
-def _read(folder: Path, parts: tuple[str, ...], must_exist: bool) -> dict[str, Any]:
+def _read_scenes(folder: Path, parts: tuple[str, ...], must_exist: bool) -> Fields:
     entries = {part: _read_entries(folder / file) for part, file in _LISTS.items()}
     common = set(entries["train"]) & set(entries["test"])
     if common:

@@ -8,7 +8,11 @@ import re
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from requests import Response
+    from tqdm import tqdm  # type: ignore[import-untyped]
 
 _CHUNK = 1 << 14  # what a broken connection may lose
 _TIMEOUT = 30.0  # seconds without a byte
@@ -83,7 +87,7 @@ class ResumingDownloader:
             message = f"{url} ended at {self._held()} of {self._size} bytes."
             raise requests.exceptions.ConnectionError(message)
 
-    def _write(self, response: Any, start: int) -> None:
+    def _write(self, response: Response, start: int) -> None:
         with (
             open(self.part, "r+b" if start else "wb") as file,
             _progress_bar(self.part.stem, start, self._size) as bar,
@@ -107,15 +111,15 @@ class ResumingDownloader:
             return None
         return notes.get("version") if notes.get("url") == url else None
 
-    def _note_version(self, url: str, response: Any) -> None:
+    def _note_version(self, url: str, response: Response) -> None:
         tag = response.headers.get("ETag", "")
         # A weak tag does not promise equal bytes, and If-Range does not accept it.
         version = tag if tag.startswith('"') else response.headers.get("Last-Modified")
         self._notes.write_text(json.dumps({"url": url, "version": version}))
 
 
-def _range_of(response: Any) -> tuple[int, int | None]:
-    """First byte that the response sends, and the size of the whole file if it is told."""
+def _range_of(response: Response) -> tuple[int, int | None]:
+    """First byte that the response sends, and the size of the whole file if it is known."""
     told = re.fullmatch(
         r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)", response.headers.get("Content-Range", "")
     )
@@ -126,10 +130,10 @@ def _range_of(response: Any) -> tuple[int, int | None]:
     return 0, int(length) if length else None
 
 
-def _progress_bar(name: str, start: int, size: int | None) -> Any:
-    from tqdm import tqdm  # type: ignore[import-untyped]
+def _progress_bar(name: str, start: int, size: int | None) -> tqdm:
+    from tqdm import tqdm
 
-    # disable=None: silent where nobody looks (not a terminal)
+    # disable=None: silent where the output is not a terminal
     return tqdm(
         desc=name, initial=start, total=size, unit="B", unit_scale=True, leave=False, disable=None
     )

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch
 
-from .bunches import choose, finish
+from .bunches import Fetched, Fields, choice_of, finish
 from .files import inspect_png
-from .obtain import PathLike, Source
+from .obtain import DataSource, PathLike
 
 _FORMS = {8: "8bit", 16: "16bit"}
 _NAME = re.compile(r"class-(\d+)-sample-(\d+)-(?:8|16)bit\.png")
@@ -25,7 +23,7 @@ def fetch_virus(
     return_X_y: bool = False,
     n_retries: int = 3,
     delay: float = 1.0,
-) -> Bunch | tuple[Any, Any]:
+) -> Fetched:
     """Load the virus texture set: 1500 patches of 41 x 41 pixels, 15 classes (classification).
 
     Parameters
@@ -50,12 +48,12 @@ def fetch_virus(
         ``groups`` (n,), equal for images that are exact copies of each other: split by them, or a
         test image may be a training image; ``train`` and ``test`` None; ``DESCR``.
     """
-    form = choose(_FORMS, "bits", bits)
-    source = Source(data_home, download_if_missing, n_retries, delay)
-    return finish(_read(source.folder("virus", form), form, bits), "virus", return_X_y)
+    form = choice_of(_FORMS, "bits", bits)
+    source = DataSource(data_home, download_if_missing, n_retries, delay)
+    return finish(_read_virus(source.folder("virus", form), form, bits), "virus", return_X_y)
 
 
-def _read(folder: Path, form: str, bits: int) -> dict[str, Any]:
+def _read_virus(folder: Path, form: str, bits: int) -> Fields:
     paths = sorted(folder.glob(f"class-*-sample-*-{form}.png"))
     classes, digests = [], []
     for path in paths:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch
 
-from .bunches import choose, finish
+from .bunches import Fetched, Fields, choice_of, finish
 from .files import check_files, read_list, read_mat
-from .obtain import PathLike, Source
+from .obtain import DataSource, PathLike
 
 VOC_CLASSES = (
     *("aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow"),
@@ -37,7 +35,7 @@ def fetch_voc2007(
     return_X_y: bool = False,
     n_retries: int = 3,
     delay: float = 1.0,
-) -> Bunch | tuple[Any, Any]:
+) -> Fetched:
     """Load PASCAL VOC2007: 9963 photographs, 20 classes (multi-label classification).
 
     Parameters
@@ -66,15 +64,13 @@ def fetch_voc2007(
         ``target_names``; ``files`` (n,) names; ``train``, ``val`` and ``test``, index arrays into
         the n images (empty if not asked for); ``DESCR``.
     """
-    parts = choose(_SUBSETS, "subset", subset)
-    source = Source(data_home, download_if_missing, n_retries, delay)
+    parts = choice_of(_SUBSETS, "subset", subset)
+    source = DataSource(data_home, download_if_missing, n_retries, delay)
     folder = source.folder("voc2007", "lists" if lists_only else "images")
-    return finish(_read(folder, parts, must_exist=not lists_only), "voc2007", return_X_y)
+    return finish(_read_voc2007(folder, parts, must_exist=not lists_only), "voc2007", return_X_y)
 
 
-def fetch_voc2007_words(
-    data_home: PathLike | None = None, *, return_X_y: bool = False
-) -> Bunch | tuple[Any, Any]:
+def fetch_voc2007_words(data_home: PathLike | None = None, *, return_X_y: bool = False) -> Fetched:
     """Load word counts of 1530 VOC2007 images with one of six classes each (classification).
 
     Not the task of the challenge: a small set for trials. Read from ``six_class_bow.mat``.
@@ -93,7 +89,7 @@ def fetch_voc2007_words(
         ``data`` (1530, 240), counts; ``target`` (1530,); ``target_names``, numbers, because the
         file does not name its classes; ``DESCR``.
     """
-    folder = Source(data_home, download_if_missing=False).folder("voc2007", "six_class_bow")
+    folder = DataSource(data_home, download_if_missing=False).folder("voc2007", "six_class_bow")
     arrays = read_mat(folder / "six_class_bow.mat", ("fea", "gnd"))
     names, target = np.unique(arrays["gnd"].ravel(), return_inverse=True)
     fields = {
@@ -104,7 +100,7 @@ def fetch_voc2007_words(
     return finish(fields, "voc2007", return_X_y)
 
 
-def _read(folder: Path, parts: tuple[str, ...], must_exist: bool) -> dict[str, Any]:
+def _read_voc2007(folder: Path, parts: tuple[str, ...], must_exist: bool) -> Fields:
     lists = folder / "ImageSets" / "Main"
     per_part = {part: _read_names(lists / f"{part}.txt") for part in parts}
     files = [name for part in parts for name in per_part[part]]

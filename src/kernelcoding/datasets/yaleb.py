@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch
 
-from .bunches import choose, finish
+from .bunches import Fetched, Fields, choice_of, finish
 from .files import list_classes, read_mat, read_npz, read_pgm
-from .obtain import PathLike, Source
+from .obtain import DataSource, PathLike
 
 _MAT_NAMES = ("training_feats", "testing_feats", "H_train", "H_test")
 
@@ -24,7 +22,7 @@ def fetch_yaleb(
     return_X_y: bool = False,
     n_retries: int = 3,
     delay: float = 1.0,
-) -> Bunch | tuple[Any, Any]:
+) -> Fetched:
     """Load the Extended YaleB faces: 2414 frontal images of 38 people (classification).
 
     Parameters
@@ -52,12 +50,12 @@ def fetch_yaleb(
         files, or None; ``train`` and ``test``, index arrays, or None where no split is given;
         ``DESCR``.
     """
-    read = choose(_READERS, "features", features)
-    source = Source(data_home, download_if_missing, n_retries, delay)
+    read = choice_of(_READERS, "features", features)
+    source = DataSource(data_home, download_if_missing, n_retries, delay)
     return finish(read(source.folder("yaleb", features)), "yaleb", return_X_y)
 
 
-def _read_images(folder: Path) -> dict[str, Any]:
+def _read_images(folder: Path) -> Fields:
     prepared = folder / "faces_48x42.npz"
     if any(folder.glob("yaleB[0-9][0-9]")):
         images, target, names, files = _read_cropped(folder)
@@ -99,7 +97,7 @@ def _read_cropped(
     return np.stack(images), target, names, files
 
 
-def _read_random_faces(folder: Path) -> dict[str, Any]:
+def _read_random_faces(folder: Path) -> Fields:
     arrays = read_npz(folder / "random_faces_504.npz", ("F", "y", "train", "files"))
     train = arrays["train"].astype(bool)
     return {
@@ -112,15 +110,15 @@ def _read_random_faces(folder: Path) -> dict[str, Any]:
     }
 
 
-def _read_lcksvd(folder: Path) -> dict[str, Any]:
+def _read_lcksvd(folder: Path) -> Fields:
     path = folder / "featurevectors.mat"
     arrays = read_mat(path, _MAT_NAMES)
     train, test, of_train, of_test = (arrays[name] for name in _MAT_NAMES)
     for features, indicators in ((train, of_train), (test, of_test)):
         if features.shape[1] != indicators.shape[1] or not (indicators.sum(axis=0) == 1).all():
             raise ValueError(
-                f"Expected in {path} one column a sample and indicators with one 1 a column, got "
-                f"features {features.shape} and indicators {indicators.shape}."
+                f"Expected in {path} one column per sample and indicators with one 1 per column, "
+                f"got features {features.shape} and indicators {indicators.shape}."
             )
     data = np.hstack([train, test]).T
     n_train = train.shape[1]

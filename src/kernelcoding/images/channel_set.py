@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .channels import Channel, Colour, Compressed, Custom, Derivatives, Intensity, Position
 from .gabor import Gabor
 from .reading import LUMA
+
+ChannelLike: TypeAlias = str | Channel | Callable[[NDArray], ArrayLike]
 
 NAMES: dict[str, Callable[[], Channel]] = {
     "intensity": Intensity,
@@ -21,13 +23,13 @@ NAMES: dict[str, Callable[[], Channel]] = {
     "colour": Colour,
 }
 MAGNITUDES = ("first", "second", "gabor")
-SETS: dict[str, Callable[[], list[Any]]] = {
+SETS: dict[str, Callable[[], list[ChannelLike]]] = {
     "compressed": lambda: ["intensity", *(Compressed(NAMES[name]()) for name in MAGNITUDES)],
     "paper": lambda: ["intensity", *MAGNITUDES],
 }
 
 
-def as_channel(given: Any) -> Channel:
+def as_channel(given: ChannelLike) -> Channel:
     """A channel from a name, a channel or a function."""
     if isinstance(given, str):
         if given not in NAMES:
@@ -42,7 +44,7 @@ def as_channel(given: Any) -> Channel:
     )
 
 
-def as_channels(given: Any) -> list[Channel]:
+def as_channels(given: str | Sequence[ChannelLike]) -> list[Channel]:
     """Checked channels from what the user wrote: the name of a set, or a list."""
     if isinstance(given, str) and given in SETS:
         given = SETS[given]()
@@ -80,7 +82,7 @@ def stack_channels(channels: Sequence[Channel], images: NDArray) -> NDArray:
         expected = (len(gray), len(channel.names()), *gray.shape[1:])
         if values.shape != expected:
             raise ValueError(
-                f"channel {channel!r} must return shape {expected}, one channel a name, "
+                f"channel {channel!r} must return shape {expected}, one channel per name, "
                 f"got {values.shape}."
             )
         parts.append(values)

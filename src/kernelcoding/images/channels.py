@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..component import Component
-from .separable import check_padding
+from ..validation import check_positive
+from .separable import Padding, check_padding
 
 
 class Channel(Component):
-    """One or several numbers a pixel; subclasses are called with a stack of images.
+    """One or several numbers per pixel; subclasses are called with a stack of images.
 
-    Write your own: a class with `names` and ``__call__``; or, for one number a pixel, pass any
+    Write your own: a class with `names` and ``__call__``; or, for one number per pixel, pass any
     function of gray images (n, H, W) that returns the same shape.
 
     Attributes
@@ -74,7 +73,7 @@ class Derivatives(Channel):
     array([1., 0.])
     """
 
-    def __init__(self, order=1, absolute=True, padding="reflect"):
+    def __init__(self, order: int = 1, absolute: bool = True, padding: Padding = "reflect") -> None:
         self.order = order
         self.absolute = absolute
         self.padding = padding
@@ -88,7 +87,7 @@ class Derivatives(Channel):
             )
 
     def names(self) -> list[str]:
-        """``|I_x|`` and ``|I_y|``, or their second or signed likes."""
+        """``|I_x|`` and ``|I_y|``; ``I_xx`` for second derivatives, no bars for signed ones."""
         names = [f"I_{axis * self.order}" for axis in "xy"]
         return [f"|{name}|" for name in names] if self.absolute else names
 
@@ -144,10 +143,10 @@ class Colour(Channel):
 
 
 class Compressed(Channel):
-    r"""A power of the magnitude of another's channels, :math:`|f|^q`.
+    r"""A power of the magnitude of other channels, :math:`|f|^q`.
 
-    Gabor and derivative magnitudes have long tails that a covariance is at the mercy of; a square
-    root shortens them.
+    Gabor and derivative magnitudes have long tails, which dominate a covariance; a square root
+    shortens them.
 
     Parameters
     ----------
@@ -164,25 +163,24 @@ class Compressed(Channel):
     array([[[[0.5, 0.5]]]])
     """
 
-    def __init__(self, channel, power=0.5):
+    def __init__(self, channel: Channel, power: float = 0.5) -> None:
         self.channel = channel
         self.power = power
 
     @property
     def colour(self) -> bool:  # type: ignore[override]
-        """Whether the other wants colours."""
+        """Whether the compressed channels are made of colours."""
         return self.channel.colour
 
     def check(self) -> None:
         """Refuse anything but a channel and a positive power."""
         if not isinstance(self.channel, Channel):
             raise ValueError(f"Compressed: channel must be a Channel, got {self.channel!r}.")
-        if not isinstance(self.power, Real) or not 0 < float(self.power) < np.inf:
-            raise ValueError(f"Compressed: power must be a positive number, got {self.power!r}.")
+        check_positive("Compressed: power", self.power)
         self.channel.check()
 
     def names(self) -> list[str]:
-        """Names of the other with the power."""
+        """Names of the compressed channels with the power."""
         return [f"{name}^{self.power:g}" for name in self.channel.names()]
 
     def __call__(self, images: NDArray) -> NDArray:
@@ -199,7 +197,7 @@ class Custom(Channel):
         Called with stacks of images of one size; must treat each image on its own.
     """
 
-    def __init__(self, function: Callable[[NDArray], Any]) -> None:
+    def __init__(self, function: Callable[[NDArray], ArrayLike]) -> None:
         self.function = function
 
     def names(self) -> list[str]:
@@ -211,7 +209,8 @@ class Custom(Channel):
         values = np.asarray(self.function(images), dtype=np.float64)
         if values.shape != images.shape:
             raise ValueError(
-                f"channel {self.names()[0]} must return one number a pixel, shape {images.shape}, "
-                f"got {values.shape}; for several write a Channel, or several functions."
+                f"channel {self.names()[0]} must return one number per pixel, shape "
+                f"{images.shape}, got {values.shape}; for several write a Channel, or several "
+                "functions."
             )
         return values[:, np.newaxis]

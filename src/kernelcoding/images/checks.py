@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 
-def check_at_least(name: str, value: Any, least: float, whole: bool = False) -> None:
+def check_at_least(name: str, value: object, least: float, whole: bool = False) -> None:
     """Refuse what is not a finite number of at least `least`."""
     kind = "an integer" if whole else "a number"
-    number = isinstance(value, (int, float, np.number)) and np.isfinite(float(value))
-    if not number or value < least or (whole and value != int(value)):
+    number = float(value) if isinstance(value, (int, float, np.integer, np.floating)) else np.nan
+    if not np.isfinite(number) or number < least or (whole and not number.is_integer()):
         raise ValueError(f"{name} must be {kind} of at least {least}, got {value!r}.")
 
 
-def check_max_side(value: Any) -> None:
-    """Refuse what is no length in pixels, or None."""
+def check_max_side(value: object) -> None:
+    """Refuse what is neither None nor a length in pixels."""
     if value is not None:
         check_at_least("max_side", value, 1, whole=True)

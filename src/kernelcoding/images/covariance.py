@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .channel_set import as_channels, channel_names
+from .channel_set import ChannelLike, as_channels, channel_names
 from .checks import check_max_side
 from .moments import Moments, image_moments
+from .reading import Images
 
 FLOOR = 1e-4  # smallest mean variance that the ridge is a fraction of, relative to training images
 ROUNDING = 1e-7  # deviations below this fraction of the largest value are rounding, also of roots
@@ -80,8 +84,8 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
     those of one size are computed together. 8-bit images are divided by 255, 16-bit by 65535,
     colours become luma except for channels that ask for them. An image smaller than the filters
     is reflected repeatedly. ``Masked(image, mask)`` in the place of an image: filters see all of
-    it, sums go over the pixels of the mask. Memory is 8 p bytes a pixel of the largest image, and
-    as much again for intermediate arrays.
+    it, sums go over the pixels of the mask. Memory is 8 p bytes per pixel of the largest image,
+    and as much again for intermediate arrays.
 
     Examples
     --------
@@ -95,16 +99,22 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
     True
     """
 
+    channel_names_: list[str]
+    deviations_: NDArray
+    mean_: NDArray
+    scale_: float
+    skipped_: list[int]
+
     def __init__(
         self,
-        channels="compressed",
-        standardize=True,
-        ridge=1e-4,
-        embed_mean=False,
-        max_side=None,
-        on_error="raise",
-        n_jobs=None,
-    ):
+        channels: str | Sequence[ChannelLike] = "compressed",
+        standardize: bool = True,
+        ridge: float = 1e-4,
+        embed_mean: bool = False,
+        max_side: int | None = None,
+        on_error: str = "raise",
+        n_jobs: int | None = None,
+    ) -> None:
         self.channels = channels
         self.standardize = standardize
         self.ridge = ridge
@@ -113,7 +123,7 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
         self.on_error = on_error
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
+    def fit(self, X: Images, y: object = None) -> Self:
         """Learn the deviations of the channels.
 
         Parameters
@@ -131,7 +141,7 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
         self._learn(self._moments(X))
         return self
 
-    def fit_transform(self, X, y=None) -> NDArray:
+    def fit_transform(self, X: Images, y: object = None) -> NDArray:
         """Learn the deviations and return the covariances; images are read once.
 
         Parameters
@@ -150,7 +160,7 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
         self._learn(moments)
         return self._finished(moments)
 
-    def transform(self, X) -> NDArray:
+    def transform(self, X: Images) -> NDArray:
         """Covariances of images.
 
         Parameters
@@ -166,7 +176,7 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._finished(self._moments(X))
 
-    def _moments(self, X) -> Moments:
+    def _moments(self, X: Images) -> Moments:
         if not isinstance(self.ridge, Real) or not 0 < float(self.ridge) < np.inf:
             raise ValueError(
                 f"ridge must be a positive number, got {self.ridge!r}: without it matrices of flat "
@@ -201,7 +211,7 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
             return matrices
         return gaussian_embedding((moments.means - self.mean_) / self.deviations_, matrices)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True

@@ -23,7 +23,7 @@ CELLS = 4
 ORIENTATIONS = 8
 SIZE = CELLS * CELLS * ORIENTATIONS
 CLIP = 0.2  # Lowe's bound on an entry of the unit vector: strong edges do not drown the rest
-BLOCK = 8  # centres a block: bands are narrow, blocks keep most zeros out of the products
+BLOCK = 8  # centres per block: bands are narrow, blocks keep most zeros out of the products
 
 
 def grid_centers(length: int, width: float, step: int) -> NDArray:
@@ -73,7 +73,7 @@ def cell_weights(pixels: NDArray, centers: NDArray, cell: float) -> NDArray:
 
 
 def bands(length: int, centers: NDArray, cell: float) -> Iterator[tuple[slice, slice, NDArray]]:
-    """Blocks of the banded matrix of weights: pixels, columns (4 a centre), and the values.
+    """Blocks of the banded matrix of weights: pixels, columns (4 per centre), and the values.
 
     A product with the whole matrix would multiply zeros mostly: a block of centres sees only the
     pixels it reaches. Centres are evenly spaced, so all blocks have the same weights.

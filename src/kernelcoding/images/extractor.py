@@ -1,14 +1,16 @@
-"""What all extractors of local descriptors share: images in, one record an image out."""
+"""What all extractors of local descriptors share: images in, one record per image out."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 
 from .mapping import map_images
+from .reading import Answer, ImageLike, Images
 from .records import ImageDescriptors
 
 
@@ -22,11 +24,13 @@ class DescriptorExtractor(TransformerMixin, BaseEstimator):
     n_jobs: int | None
     verbose: int
 
+    skipped_: list[int]
+
     @abstractmethod
-    def describer(self) -> Callable[[Any], ImageDescriptors]:
+    def describer(self) -> Callable[[ImageLike], ImageDescriptors]:
         """Check the parameters and return the function that describes one image."""
 
-    def fit(self, X, y=None):
+    def fit(self, X: Images, y: object = None) -> Self:
         """Check the parameters; there is nothing to learn.
 
         Parameters
@@ -44,7 +48,7 @@ class DescriptorExtractor(TransformerMixin, BaseEstimator):
         self.describer()
         return self
 
-    def transform(self, X) -> list[ImageDescriptors]:
+    def transform(self, X: Images) -> list[ImageDescriptors]:
         """Describe images.
 
         Parameters
@@ -55,15 +59,15 @@ class DescriptorExtractor(TransformerMixin, BaseEstimator):
         Returns
         -------
         records : list of ImageDescriptors
-            One an image, with ``.descriptors`` (n, d) of float32, ``.positions`` (n, 2),
+            One per image, with ``.descriptors`` (n, d) of float32, ``.positions`` (n, 2),
             ``.scales`` (n,) and the ``.shape`` of the image.
         """
         records, self.skipped_ = self.map(X, lambda _, record: record)
         return records
 
     def map(
-        self, X: Any, function: Callable[[int, ImageDescriptors], Any]
-    ) -> tuple[list[Any], list[int]]:
+        self, X: Images, function: Callable[[int, ImageDescriptors], Answer]
+    ) -> tuple[list[Answer], list[int]]:
         """``function(index, record)`` of every image, no more records at a time than threads.
 
         Parameters
@@ -89,7 +93,7 @@ class DescriptorExtractor(TransformerMixin, BaseEstimator):
             verbose=self.verbose,
         )
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
         tags.no_validation = True

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..validation import check_count
 from .extras import optional
 from .mapping import map_images
-from .reading import gray_of
+from .reading import Images, gray_of
 
 
 class RandomFaces(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -54,7 +56,7 @@ class RandomFaces(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     -----
     The features of the paper's experiments on Extended YaleB. 8-bit images are divided by 255,
     16-bit by 65535, floating-point numbers taken as they are. A 2-d array of numbers is taken as
-    flattened faces, one a row, and used as it is.
+    flattened faces, one per row, and used as it is.
 
     Examples
     --------
@@ -66,15 +68,20 @@ class RandomFaces(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     ((3, 20), array([1., 1., 1.]))
     """
 
+    components_: NDArray
+    shape_: tuple[int, int] | None
+    skipped_: list[int]
+    n_features_in_: int
+
     def __init__(
         self,
-        n_components=504,
-        normalize=True,
-        size=None,
-        on_error="raise",
-        n_jobs=None,
-        random_state=0,
-    ):
+        n_components: int = 504,
+        normalize: bool = True,
+        size: Sequence[int] | None = None,
+        on_error: str = "raise",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.n_components = n_components
         self.normalize = normalize
         self.size = size
@@ -82,7 +89,7 @@ class RandomFaces(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Images, y: object = None) -> Self:
         """Draw the projection for the size of the images.
 
         Parameters
@@ -100,7 +107,7 @@ class RandomFaces(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self._draw(self._pixels(X, None))
         return self
 
-    def fit_transform(self, X, y=None) -> NDArray:
+    def fit_transform(self, X: Images, y: object = None) -> NDArray:
         """Draw the projection and return the features; images are read once.
 
         Parameters
@@ -118,7 +125,7 @@ class RandomFaces(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self._draw(pixels)
         return self._project(pixels)
 
-    def transform(self, X) -> NDArray:
+    def transform(self, X: Images) -> NDArray:
         """Features of images.
 
         Parameters
@@ -139,8 +146,7 @@ class RandomFaces(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return self._project(pixels)
 
     def _draw(self, pixels: NDArray) -> None:
-        if not isinstance(self.n_components, Integral) or self.n_components < 1:
-            raise ValueError(f"n_components must be a positive integer, got {self.n_components!r}.")
+        check_count("n_components", self.n_components)
         random_state = check_random_state(self.random_state)
         rows = random_state.normal(size=(int(self.n_components), pixels.shape[1]))
         self.components_ = normalize(rows)
@@ -151,10 +157,10 @@ class RandomFaces(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         features = pixels @ self.components_.T
         return normalize(features) if self.normalize else features
 
-    def _pixels(self, X, shape: tuple[int, int] | None) -> NDArray:
-        """One row of pixels an image; ``fit`` (no shape) learns the shape."""
+    def _pixels(self, X: Images, shape: tuple[int, int] | None) -> NDArray:
+        """One row of pixels per image; ``fit`` (no shape) learns the shape."""
         if is_flat(X):
-            self.skipped_: list[int] = []
+            self.skipped_ = []
             self.shape_ = shape
             return check_array(X, dtype=np.float64)
         size = None if self.size is None else check_size(self.size)
@@ -164,29 +170,29 @@ class RandomFaces(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             on_error=self.on_error,
             n_jobs=self.n_jobs,
         )
-        self.shape_ = grays[0].shape if shape is None else shape
+        height, width = self.shape_ = grays[0].shape if shape is None else shape
         kept = [index for index in range(len(X)) if index not in set(self.skipped_)]
         for index, gray in zip(kept, grays, strict=True):
-            if gray.shape != self.shape_:
+            if gray.shape != (height, width):
                 raise ValueError(
-                    f"Image {index}: expected {self.shape_[0]} x {self.shape_[1]} pixels as in "
-                    f"the others, got {gray.shape[0]} x {gray.shape[1]}: crop, or give `size`."
+                    f"Image {index}: expected {height} x {width} pixels as in the others, got "
+                    f"{gray.shape[0]} x {gray.shape[1]}: crop, or give `size`."
                 )
         return np.stack([gray.ravel() for gray in grays])
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         tags.input_tags.string = True
         return tags
 
 
-def is_flat(X) -> bool:
-    """Whether X is a table of numbers, one flattened image a row."""
+def is_flat(X: ArrayLike | Images) -> bool:
+    """Whether X is a table of numbers, one flattened image per row."""
     return hasattr(X, "shape") and len(X.shape) == 2
 
 
-def check_size(size) -> tuple[int, int]:
+def check_size(size: object) -> tuple[int, int]:
     """(height, width) as positive integers."""
     numbers = tuple(size) if np.iterable(size) else (size,)
     if len(numbers) != 2 or not all(isinstance(n, (int, np.integer)) and n > 0 for n in numbers):

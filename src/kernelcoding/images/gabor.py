@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..validation import check_count, check_positive
 from .channels import Channel
-from .separable import Axis, check_padding, correlate_x, correlate_y
+from .separable import Axis, Padding, check_padding, correlate_x, correlate_y
 
 
 class Gabor(Channel):
@@ -31,7 +31,7 @@ class Gabor(Channel):
     n_orientations : int, default=4
         O.
     wavenumber : float, default=pi
-        :math:`k_0` of the finest scale, in radians a pixel: pi is a wavelength of two pixels.
+        :math:`k_0` of the finest scale, in radians per pixel: pi is a wavelength of two pixels.
     spacing : float, default=sqrt(2)
         a, from one scale to the next.
     sigma : float, default=pi
@@ -60,14 +60,14 @@ class Gabor(Channel):
 
     def __init__(
         self,
-        n_scales=5,
-        n_orientations=4,
-        wavenumber=np.pi,
-        spacing=2**0.5,
-        sigma=np.pi,
-        truncate=4.0,
-        padding="reflect",
-    ):
+        n_scales: int = 5,
+        n_orientations: int = 4,
+        wavenumber: float = np.pi,
+        spacing: float = 2**0.5,
+        sigma: float = np.pi,
+        truncate: float = 4.0,
+        padding: Padding = "reflect",
+    ) -> None:
         self.n_scales = n_scales
         self.n_orientations = n_orientations
         self.wavenumber = wavenumber
@@ -80,13 +80,9 @@ class Gabor(Channel):
         """Refuse parameters that make no filter."""
         check_padding(self.padding)
         for name in ("n_scales", "n_orientations"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"Gabor: {name} must be a positive integer, got {value!r}.")
+            check_count(f"Gabor: {name}", getattr(self, name))
         for name in ("wavenumber", "spacing", "sigma", "truncate"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 < float(value) < np.inf:
-                raise ValueError(f"Gabor: {name} must be a positive number, got {value!r}.")
+            check_positive(f"Gabor: {name}", getattr(self, name))
 
     def names(self) -> list[str]:
         """``gabor_s<scale>_o<orientation>``, scale by scale."""

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import threadpool_limits
 
-from .reading import Unusable, attempts, list_of, warn_of
+from .reading import Answer, Source, Unusable, attempts, list_of, warn_of
 
 
 def map_images(
-    function: Callable[[int, Any], Any],
-    sources: Iterable[Any],
+    function: Callable[[int, Source], Answer],
+    sources: Iterable[Source],
     *,
     on_error: str = "raise",
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> tuple[list[Any], list[int]]:
+) -> tuple[list[Answer], list[int]]:
     """``function(index, source)`` of every source, and the indices of those that were skipped.
 
     Parameters

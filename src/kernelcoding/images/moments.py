@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -17,6 +16,8 @@ from .channel_set import channel_names, stack_channels
 from .channels import Channel
 from .reading import (
     FULL_SCALE,
+    ImageLike,
+    Images,
     Unusable,
     as_gray,
     attempts,
@@ -78,7 +79,7 @@ class Region:
 
 
 def image_moments(
-    sources: Any,
+    sources: Images,
     channels: Sequence[Channel],
     *,
     max_side: int | None = None,
@@ -102,7 +103,11 @@ def image_moments(
     """
     listed = list_of(sources)
     wants_colour = any(channel.colour for channel in channels)
-    attempt = attempts(lambda _, source: region_of(source, wants_colour, max_side), on_error)
+
+    def read(_: int, source: ImageLike) -> Region:
+        return region_of(source, wants_colour, max_side)
+
+    attempt = attempts(read, on_error)
     n_threads = effective_n_jobs(n_jobs)
     step = BATCH if n_threads == 1 else min(BATCH, -(-len(listed) // (4 * n_threads)))
 
@@ -123,11 +128,11 @@ def image_moments(
     if len(failures) == len(listed):
         raise ValueError("Expected at least one image that can be used, got none.")
     moments = joined([some for some, _ in answers])
-    require_finite(moments, channels)
+    require_finite_channels(moments, channels)
     return moments, [failure.index for failure in failures]
 
 
-def require_finite(moments: Moments, channels: Sequence[Channel]) -> None:
+def require_finite_channels(moments: Moments, channels: Sequence[Channel]) -> None:
     """Refuse channels of a user's own that are not numbers; pixels were checked before."""
     variances = np.diagonal(moments.covariances, axis1=1, axis2=2)
     finite = np.isfinite(variances).all(axis=0)
@@ -137,7 +142,7 @@ def require_finite(moments: Moments, channels: Sequence[Channel]) -> None:
         raise ValueError(f"Channels {bad} are NaN or infinite at some pixels: bound them.")
 
 
-def region_of(source: Any, colour: bool, max_side: int | None) -> Region:
+def region_of(source: ImageLike, colour: bool, max_side: int | None) -> Region:
     """What counts of one image, shrunk."""
     image, mask = parts_of(source)
     if colour and image.ndim == 2:

@@ -1,4 +1,4 @@
-"""Images from files or arrays, checked: what came, and what is wrong with it, is said by name.
+"""Images from files or arrays, checked; errors name the image and what is wrong with it.
 
 A *source* is a path, or an array of shape (H, W), (H, W, 1), (H, W, 3) or (H, W, 4) whose pixels
 are unsigned integers of 8 or 16 bits, floating-point numbers or booleans. Colours are red, green,
@@ -9,58 +9,25 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .extras import optional
+
+Source = TypeVar("Source")
+Answer = TypeVar("Answer")
 
 ON_ERROR = ("raise", "skip")
 CHANNELS = (1, 3, 4)
 # Rec. 601 luma: what OpenCV and the published dense SIFT pipelines call gray.
 LUMA = np.array([0.299, 0.587, 0.114])
 FULL_SCALE = {np.dtype(np.uint8): 255.0, np.dtype(np.uint16): 65535.0}
-
-
-def images_of(
-    sources: Iterable[Any], *, gray: bool, on_error: str = "raise"
-) -> Iterator[tuple[int, NDArray]]:
-    """Index and array of every image, one after the other.
-
-    Parameters
-    ----------
-    sources : list of paths or arrays
-        A stack of shape (n, H, W) or (n, H, W, 3) is a list of n images.
-    gray : bool
-        Whether to hand out `as_gray` of each image, else the array as it is.
-    on_error : {"raise", "skip"}
-        ``"skip"`` passes over images that cannot be used, and says which in one warning at the end.
-
-    Returns
-    -------
-    iterator of (index, array)
-        ``index`` counts the sources, skipped ones included.
-    """
-    read = gray_of if gray else read_image
-    attempt = attempts(lambda _, source: read(source), on_error)
-    return usable(list_of(sources), attempt)
-
-
-def usable(sources: Sequence[Any], attempt: Callable[[int, Any], Any]) -> Iterator[tuple[int, Any]]:
-    """What was made of each source that could be used; one warning about the others."""
-    failures = []
-    for index, source in enumerate(sources):
-        answer = attempt(index, source)
-        if isinstance(answer, Unusable):
-            failures.append(answer)
-        else:
-            yield index, answer
-    warn_of(failures, len(sources))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +50,25 @@ class Masked:
         Bright pixels (over half of full scale, or True) count.
     """
 
-    image: Any
-    mask: Any
+    image: os.PathLike[str] | ArrayLike
+    mask: os.PathLike[str] | ArrayLike
 
 
-def attempts(function: Callable[[int, Any], Any], on_error: str) -> Callable[[int, Any], Any]:
-    """The function of (index, source) that names the source in a ValueError, or is `Unusable`."""
+ImageLike: TypeAlias = os.PathLike[str] | ArrayLike | Masked  # a str is a path
+Images: TypeAlias = Sequence[ImageLike] | NDArray  # a stack (n, H, W) or (n, H, W, 3) is a list
+
+
+def attempts(
+    function: Callable[[int, Source], Answer], on_error: str
+) -> Callable[[int, Source], Answer | Unusable]:
+    """The same function of (index, source), where a ValueError names the source or is returned.
+
+    With ``on_error="skip"`` a source that cannot be used gives `Unusable`.
+    """
     if on_error not in ON_ERROR:
         raise ValueError(f"on_error must be one of {ON_ERROR}, got {on_error!r}.")
 
-    def attempt(index: int, source: Any) -> Any:
+    def attempt(index: int, source: Source) -> Answer | Unusable:
         try:
             return function(index, source)
         except ValueError as error:
@@ -111,7 +87,7 @@ def warn_of(failures: Sequence[Unusable], total: int) -> None:
         warnings.warn(f"Skipped {len(failures)} of {total} images:\n{reasons}", stacklevel=3)
 
 
-def readable(sources: Iterable[Any], *others: Sequence[Any]) -> tuple[Any, ...]:
+def readable(sources: Images, *others: Sequence[Any] | NDArray) -> tuple[list[Any], ...]:
     """The images that can be read, with the matching entries of other sequences (labels).
 
     Transformers with ``on_error="skip"`` return fewer rows than they were given, which a Pipeline
@@ -137,16 +113,22 @@ def readable(sources: Iterable[Any], *others: Sequence[Any]) -> tuple[Any, ...]:
     >>> labels
     ['a', 'b']
     """
-    sources = list_of(sources)
+    listed = list_of(sources)
     for other in others:
-        if len(other) != len(sources):
-            raise ValueError(f"Expected {len(sources)} entries, one an image, got {len(other)}.")
-    attempt = attempts(lambda _, source: parts_of(source), "skip")
-    kept = [index for index, _ in usable(sources, attempt)]
-    return tuple([sequence[index] for index in kept] for sequence in (sources, *others))
+        if len(other) != len(listed):
+            raise ValueError(f"Expected {len(listed)} entries, one per image, got {len(other)}.")
+
+    def look(_: int, source: ImageLike) -> None:
+        parts_of(source)
+
+    attempt = attempts(look, "skip")
+    answers = [attempt(index, source) for index, source in enumerate(listed)]
+    warn_of([answer for answer in answers if answer is not None], len(listed))
+    kept = [index for index, answer in enumerate(answers) if answer is None]
+    return tuple([sequence[index] for index in kept] for sequence in (listed, *others))
 
 
-def list_of(sources: Iterable[Any]) -> list[Any]:
+def list_of(sources: Iterable[Source]) -> list[Source]:
     """The sources as a list; a single path or image is refused with a sentence."""
     if isinstance(sources, (str, os.PathLike)):
         raise ValueError(
@@ -162,13 +144,13 @@ def list_of(sources: Iterable[Any]) -> list[Any]:
     return listed
 
 
-def name_of(index: int, source: Any) -> str:
+def name_of(index: int, source: object) -> str:
     """How messages call a source: its place in the list, and its path if it has one."""
     image = source.image if isinstance(source, Masked) else source
     return f"{index} ({image})" if isinstance(image, (str, os.PathLike)) else str(index)
 
 
-def read_image(source: Any) -> NDArray:
+def read_image(source: ImageLike) -> NDArray:
     """The checked array of one path or array, shape (H, W) or (H, W, 3).
 
     Parameters
@@ -190,11 +172,11 @@ def read_image(source: Any) -> NDArray:
     if isinstance(source, Masked):
         raise ValueError("a mask is of no use here: pass the image alone.")
     if isinstance(source, (str, os.PathLike)):
-        return checked(read_file(Path(source)))
+        return checked(read_pixels(Path(source)))
     return checked(np.asarray(source))
 
 
-def read_file(path: Path) -> NDArray:
+def read_pixels(path: Path) -> NDArray:
     """Pixels of a file in any format of OpenCV, red first."""
     cv2 = optional("cv2")
     try:
@@ -245,7 +227,7 @@ def checked(image: NDArray) -> NDArray:
     return image
 
 
-def parts_of(source: Any) -> tuple[NDArray, NDArray | None]:
+def parts_of(source: ImageLike) -> tuple[NDArray, NDArray | None]:
     """Pixels and mask of a source, the mask as booleans of the same height and width."""
     if not isinstance(source, Masked):
         return read_image(source), None
@@ -257,7 +239,7 @@ def parts_of(source: Any) -> tuple[NDArray, NDArray | None]:
     return image, mask
 
 
-def gray_of(source: Any) -> NDArray:
+def gray_of(source: ImageLike) -> NDArray:
     """`as_gray` of one path or array."""
     return as_gray(read_image(source))
 

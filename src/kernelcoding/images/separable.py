@@ -2,7 +2,7 @@
 
 A row filtered with taps is a product with a banded matrix, into which the padding is folded:
 nothing is padded, and no tap is spent on pixels outside the image. Long rows are cut into blocks,
-so that the cost a pixel grows with the taps and not with the row.
+so that the cost per pixel grows with the taps and not with the row.
 
 Stacks here have the shape (H, n, W): with the images in the middle, filtering along either axis is
 one large product for the whole stack.
@@ -11,18 +11,19 @@ one large product for the whole stack.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 # What stands beyond the edge, as numpy.pad calls it: "reflect" (d c b | a b c d), "symmetric"
 # (b a | a b c d), "edge" (a a | a b c d).
-PADDINGS = ("reflect", "symmetric", "edge")
-BLOCK = 64  # outputs a block: rows up to here are one product
+Padding = Literal["reflect", "symmetric", "edge"]
+PADDINGS = get_args(Padding)
+BLOCK = 64  # outputs per block: rows up to here are one product
 
 
-def check_padding(padding: str) -> None:
+def check_padding(padding: object) -> None:
     """Refuse a padding that is not in the table."""
     if padding not in PADDINGS:
         raise ValueError(f"padding must be one of {PADDINGS}, got {padding!r}.")
@@ -41,10 +42,9 @@ class Axis:
         One of `PADDINGS`.
     """
 
-    def __init__(self, length: int, n_taps: int, padding: str) -> None:
+    def __init__(self, length: int, n_taps: int, padding: Padding) -> None:
         self.length = length
-        mode: Any = padding
-        source = np.pad(np.arange(length), n_taps // 2, mode=mode)
+        source = np.pad(np.arange(length), n_taps // 2, mode=padding)
         self.columns = source[np.arange(length)[:, np.newaxis] + np.arange(n_taps)]
 
     def blocks(self, taps: NDArray) -> Iterator[tuple[slice, slice, NDArray]]:
@@ -62,7 +62,7 @@ class Axis:
         inputs : slice
             The inputs that they look at.
         matrix : array of shape (n_outputs, n_inputs)
-            What is between.
+            Weights from these inputs to these outputs.
         """
         for start in range(0, self.length, BLOCK):
             columns = self.columns[start : start + BLOCK]

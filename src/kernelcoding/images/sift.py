@@ -1,12 +1,12 @@
-"""Dense RootSIFT as a transformer: images in, one record of descriptors an image out."""
+"""Dense RootSIFT as a transformer: images in, one record of descriptors per image out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from joblib import Memory
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_memory
 
@@ -21,7 +21,7 @@ from .dense_sift import (
 )
 from .extractor import DescriptorExtractor
 from .extras import optional
-from .reading import as_gray, parts_of, shrunk
+from .reading import ImageLike, as_gray, parts_of, shrunk
 from .records import ImageDescriptors
 
 CAMERA_BLUR = 0.5  # standard deviation in pixels that an image has already, as Lowe assumes
@@ -63,8 +63,8 @@ class DenseRootSIFT(DescriptorExtractor):
         of a cell, blur of half a pixel from the camera included. VLFeat's dense SIFT has 1/6,
         Lowe's detector 1/3, OpenCV 1.6 pixels whatever the width.
     contrast_threshold : float, default=0.0025
-        Patches whose mean gradient magnitude, in units of full scale a pixel, is smaller are left
-        out: their descriptors are amplified noise. 0 keeps all but constant patches.
+        Patches whose mean gradient magnitude, in units of full scale per pixel, is smaller are
+        left out: their descriptors are amplified noise. 0 keeps all but constant patches.
     on_error : {"raise", "skip"}, default="raise"
         ``"skip"`` leaves images out that cannot be used; one warning names them, and ``skipped_``
         has their indices. The output then has fewer records than there were images: see
@@ -72,8 +72,8 @@ class DenseRootSIFT(DescriptorExtractor):
     n_jobs : int, default=None
         Threads over images; None is one, -1 all cores.
     memory : str or joblib.Memory, default=None
-        Where to keep the descriptors of each image; the key are its pixels and the parameters.
-        Some megabytes an image.
+        Where to keep the descriptors of each image; the key is its pixels and the parameters.
+        Some megabytes per image.
     verbose : int, default=0
         Progress, as joblib shows it.
 
@@ -93,7 +93,7 @@ class DenseRootSIFT(DescriptorExtractor):
     widths are best: OpenCV's smoothing of 1.6 pixels costs 8 points of accuracy at a width of 16.
 
     The descriptors equal those of OpenCV (``smoothing`` aside) to the precision with which it
-    stores them, 8 bits an entry. All patches of a scale come from two products with banded
+    stores them, 8 bits per entry. All patches of a scale come from two products with banded
     matrices, see :mod:`kernelcoding.images.dense_sift`.
 
     References
@@ -113,16 +113,16 @@ class DenseRootSIFT(DescriptorExtractor):
 
     def __init__(
         self,
-        step=4,
-        scales=(8, 12, 16),
-        max_side=512,
-        smoothing=0.0,
-        contrast_threshold=0.0025,
-        on_error="raise",
-        n_jobs=None,
-        memory=None,
-        verbose=0,
-    ):
+        step: int = 4,
+        scales: Sequence[float] = (8, 12, 16),
+        max_side: int | None = 512,
+        smoothing: float = 0.0,
+        contrast_threshold: float = 0.0025,
+        on_error: str = "raise",
+        n_jobs: int | None = None,
+        memory: str | Memory | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.step = step
         self.scales = scales
         self.max_side = max_side
@@ -133,10 +133,10 @@ class DenseRootSIFT(DescriptorExtractor):
         self.memory = memory
         self.verbose = verbose
 
-    def describer(self) -> Callable[[Any], ImageDescriptors]:
+    def describer(self) -> Callable[[ImageLike], ImageDescriptors]:
         """Return the function that describes one path, array or ``Masked``."""
         patches = self._patches()
-        cached = check_memory(self.memory).cache(describe)
+        cached = check_memory(self.memory).cache(describe_image)
         return lambda source: cached(*parts_of(source), patches)
 
     def _patches(self) -> Patches:
@@ -158,7 +158,7 @@ class DenseRootSIFT(DescriptorExtractor):
         )
 
 
-def describe(image: NDArray, mask: NDArray | None, patches: Patches) -> ImageDescriptors:
+def describe_image(image: NDArray, mask: NDArray | None, patches: Patches) -> ImageDescriptors:
     """Descriptors of the patches of one image."""
     shape = image.shape[:2]
     gray = unit_gray(image)
@@ -212,7 +212,7 @@ def describe_scales(gray: NDArray, widths: Sequence[float], patches: Patches) ->
 
 
 def blur(deviation: float) -> float:
-    """What is missing to a standard deviation, of which the camera has done a part."""
+    """Standard deviation of the smoothing that is left to do beside the camera's own blur."""
     missing = deviation**2 - CAMERA_BLUR**2
     return float(np.sqrt(missing)) if missing > 0.01 else 0.0  # a tenth of a pixel is nothing
 

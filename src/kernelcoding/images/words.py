@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from numbers import Integral
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.decomposition import PCA
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .codebook import ALGORITHMS, NORMALIZATIONS, learn_words, word_counts
+from ..validation import check_count
+from .codebook import ALGORITHMS, NORMALIZATIONS, count_words, learn_words
+from .extractor import DescriptorExtractor
 from .mapping import map_images
+from .reading import Answer, ImageLike, Images
 from .records import ImageDescriptors
 from .sift import DenseRootSIFT
 
-Function = Callable[[int, NDArray], Any]
+ImagesOrSets: TypeAlias = Sequence[ImageLike | ImageDescriptors] | NDArray
 
 
 class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -50,7 +52,7 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     n_jobs : int, default=None
         Threads over images; None is one, -1 all cores. With `descriptors` given, its own
         ``n_jobs`` counts.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         For the sample, k-means and the randomised PCA.
 
     Attributes
@@ -86,18 +88,23 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
            [0.   , 1.   ]])
     """
 
+    words_: NDArray
+    whitening_: PCA | None
+    skipped_: list[int]
+    n_features_in_: int
+
     def __init__(
         self,
-        n_words=800,
-        descriptors=None,
-        normalization="hellinger",
-        n_samples=200_000,
-        algorithm="auto",
-        n_components=None,
-        svd_solver="auto",
-        n_jobs=None,
-        random_state=None,
-    ):
+        n_words: int = 800,
+        descriptors: DescriptorExtractor | None = None,
+        normalization: str = "hellinger",
+        n_samples: int = 200_000,
+        algorithm: str = "auto",
+        n_components: int | None = None,
+        svd_solver: str = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
         self.n_words = n_words
         self.descriptors = descriptors
         self.normalization = normalization
@@ -108,7 +115,7 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: ImagesOrSets, y: object = None) -> Self:
         """Learn the codebook and, if asked, the whitening.
 
         Parameters
@@ -125,10 +132,10 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         self._fit_words(X)
         if self.n_components is not None:
-            self._fit_whitening(self._histograms(X))
+            self._fit_whitening(self._histograms(X), self.n_components)
         return self
 
-    def fit_transform(self, X, y=None) -> NDArray:
+    def fit_transform(self, X: ImagesOrSets, y: object = None) -> NDArray:
         """Fit, and return the histograms of the training images.
 
         Parameters
@@ -145,10 +152,10 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self._fit_words(X)
         histograms = self._histograms(X)
         if self.n_components is not None:
-            self._fit_whitening(histograms)
+            self._fit_whitening(histograms, self.n_components)
         return self._whitened(histograms)
 
-    def transform(self, X) -> NDArray:
+    def transform(self, X: ImagesOrSets) -> NDArray:
         """Histograms of images.
 
         Parameters
@@ -163,7 +170,7 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         check_is_fitted(self)
         return self._whitened(self._histograms(X))
 
-    def _fit_words(self, X) -> None:
+    def _fit_words(self, X: ImagesOrSets) -> None:
         self._check_parameters()
         random_state = check_random_state(self.random_state)
         seed = int(random_state.randint(2**31 - 1))
@@ -187,29 +194,29 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.whitening_ = None
         self._n_features_out = self.n_words
 
-    def _fit_whitening(self, histograms: NDArray) -> None:
+    def _fit_whitening(self, histograms: NDArray, n_components: int) -> None:
         largest = min(histograms.shape)
-        if not 1 <= self.n_components <= largest:
+        if not 1 <= n_components <= largest:
             raise ValueError(
                 f"n_components must be between 1 and {largest}, the smaller of images and words, "
-                f"got {self.n_components}."
+                f"got {n_components}."
             )
         self.whitening_ = PCA(
-            self.n_components,
+            n_components,
             whiten=True,
             svd_solver=self.svd_solver,
             random_state=self.random_state,
         ).fit(histograms)
-        self._n_features_out = self.n_components
+        self._n_features_out = n_components
 
-    def _histograms(self, X) -> NDArray:
+    def _histograms(self, X: ImagesOrSets) -> NDArray:
         def count(_: int, values: NDArray) -> NDArray:
             if len(values) and values.shape[1] != self.n_features_in_:
                 raise ValueError(
                     f"expected descriptors of {self.n_features_in_} numbers as in fit, got "
                     f"{values.shape[1]}."
                 )
-            return word_counts(values, self.words_)
+            return count_words(values, self.words_)
 
         counted, self.skipped_ = self._map(X, count)
         counts = np.stack(counted)
@@ -225,7 +232,9 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def _whitened(self, histograms: NDArray) -> NDArray:
         return histograms if self.whitening_ is None else self.whitening_.transform(histograms)
 
-    def _map(self, X, function: Function) -> tuple[list[Any], list[int]]:
+    def _map(
+        self, X: ImagesOrSets, function: Callable[[int, NDArray], Answer]
+    ) -> tuple[list[Answer], list[int]]:
         """``function(index, descriptors)`` of every image or set, and the skipped ones."""
         if all(is_descriptors(item, self.descriptors is None) for item in X):
             return map_images(
@@ -233,13 +242,12 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             )
         extractor = self.descriptors
         extractor = DenseRootSIFT(n_jobs=self.n_jobs) if extractor is None else clone(extractor)
-        return extractor.map(X, lambda index, record: function(index, values_of(record)))
+        images = cast(Images, X)  # the extractor refuses, by name, what is no image
+        return extractor.map(images, lambda index, record: function(index, values_of(record)))
 
     def _check_parameters(self) -> None:
         for name in ("n_words", "n_samples"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be a positive integer, got {value!r}.")
+            check_count(name, getattr(self, name))
         choices = {"normalization": NORMALIZATIONS, "algorithm": ("auto", *ALGORITHMS)}
         for name, known in choices.items():
             if getattr(self, name) not in known:
@@ -247,7 +255,7 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                     f"{name} must be one of {sorted(known)}, got {getattr(self, name)!r}."
                 )
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.no_validation = True
         tags.input_tags.two_d_array = False
@@ -255,16 +263,16 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return tags
 
 
-def is_descriptors(item: Any, arrays: bool) -> bool:
+def is_descriptors(item: object, arrays: bool) -> bool:
     """Whether an item is a set of descriptors: a record or, if allowed, an array of floats."""
     if isinstance(item, ImageDescriptors):
         return True
-    return arrays and getattr(item, "ndim", 0) == 2 and item.dtype.kind == "f"
+    return arrays and isinstance(item, np.ndarray) and item.ndim == 2 and item.dtype.kind == "f"
 
 
-def values_of(item: Any) -> NDArray:
+def values_of(item: ImageLike | ImageDescriptors) -> NDArray:
     """Descriptors of a record or array as finite float32, (n, d)."""
-    values = item.descriptors if isinstance(item, ImageDescriptors) else item
+    values = np.asarray(item.descriptors if isinstance(item, ImageDescriptors) else item)
     if not np.isfinite(values).all():
         raise ValueError("descriptors are NaN or infinite.")
     return np.asarray(values, dtype=np.float32)

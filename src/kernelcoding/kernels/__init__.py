@@ -1,4 +1,4 @@
-"""Similarities k(x, z), one family a file; each knows its gradient in its own parameters."""
+"""Similarities k(x, z), one family per file; each knows its gradient in its own parameters."""
 
 from .algebra import Product, Sum
 from .base import Kernel, take

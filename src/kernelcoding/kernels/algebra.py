@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .base import Kernel
+from .base import FeatureNames, Kernel, Prepared, Statistic
 
-__all__ = ["Composite", "Product", "Sum", "accumulate", "add", "multiply"]
+__all__ = ["Composite", "Product", "Sum", "accumulate", "add_kernels", "multiply_kernels"]
+
+_Kind = TypeVar("_Kind", bound="Composite")
 
 
-def add(left: Kernel, right: Kernel) -> Sum:
+def add_kernels(left: Kernel, right: Kernel) -> Sum:
     """Sum of two kernels; sums within are flattened."""
     return _joined(Sum, left, right)
 
 
-def multiply(left: Kernel, right: Kernel) -> Product:
+def multiply_kernels(left: Kernel, right: Kernel) -> Product:
     """Product of two kernels; products within are flattened."""
     return _joined(Product, left, right)
 
 
-def _joined(kind: Any, *parts: Kernel) -> Any:
-    flat = [k for part in parts for k in (part.kernels if type(part) is kind else [part])]
+def _joined(kind: type[_Kind], *parts: Kernel) -> _Kind:
+    flat: list[Kernel] = []
+    for part in parts:
+        flat += part.kernels if isinstance(part, Composite) and type(part) is kind else [part]
     result = kind(flat)
     _ = result.input_ndim  # refuse mixed families where the mistake is made
     return result
@@ -33,7 +37,8 @@ def _joined(kind: Any, *parts: Kernel) -> Any:
 class Composite(Kernel):
     """Base of kernels over a list of kernels; parameters of child i are reached as ``i__name``."""
 
-    kernels: Sequence[Kernel]
+    def __init__(self, kernels: Sequence[Kernel]) -> None:
+        self.kernels = kernels
 
     @property
     def children(self) -> tuple[Kernel, ...]:
@@ -83,29 +88,31 @@ class Composite(Kernel):
         """Whether every child is resolved."""
         return all(child.is_resolved for child in self.children)
 
-    def check(self, X: Any) -> NDArray:
+    def check(self, X: ArrayLike) -> NDArray:
         """Return X after every child has checked it."""
         _ = self.input_ndim
-        for child in self.children:
-            X = child.check(X)
-        return X
+        first, *others = self.children
+        checked = first.check(X)
+        for child in others:
+            checked = child.check(checked)
+        return checked
 
-    def prepare(self, X: Any, index: NDArray | None = None) -> tuple[Any, ...]:
+    def prepare(self, X: ArrayLike, index: NDArray | None = None) -> tuple[Prepared, ...]:
         """Return what each child prepared."""
         _ = self.input_ndim
         return tuple(child.prepare(X, index) for child in self.children)
 
-    def prepare_alone(self, X: Any) -> tuple[Any, ...]:
+    def prepare_alone(self, X: ArrayLike) -> tuple[Prepared, ...]:
         """Return what each child prepared of X as its own training set."""
         _ = self.input_ndim
         return tuple(child.prepare_alone(X) for child in self.children)
 
-    def statistic(self, P: Any, Q: Any) -> tuple[Any, ...]:
+    def statistic(self, P: Prepared, Q: Prepared) -> tuple[Statistic, ...]:
         """Return each child's statistic."""
         triples = zip(self.children, P, Q, strict=True)
         return tuple(child.statistic(p, q) for child, p, q in triples)
 
-    def diagonal_statistic(self, P: Any) -> tuple[Any, ...]:
+    def diagonal_statistic(self, P: Prepared) -> tuple[Statistic, ...]:
         """Return each child's diagonal statistic."""
         return tuple(c.diagonal_statistic(p) for c, p in zip(self.children, P, strict=True))
 
@@ -124,7 +131,7 @@ class Composite(Kernel):
         self._exp_theta(theta)  # checks the shape
         return self._rebuilt(self._children_with(np.asarray(theta, dtype=np.float64)))
 
-    def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
+    def resolve(self, X: ArrayLike, feature_names: FeatureNames = None) -> Kernel:
         """Return a clone with every child resolved."""
         _ = self.input_ndim
         return self._rebuilt([child.resolve(X, feature_names) for child in self.children])
@@ -139,7 +146,7 @@ class Composite(Kernel):
     def _rebuilt(self, children: list[Kernel]) -> Kernel:
         return type(self)(children)
 
-    def _parts(self, S: Any) -> Iterator[tuple[Kernel, Any]]:
+    def _parts(self, S: Statistic) -> Iterator[tuple[Kernel, Statistic]]:
         return zip(self.children, S, strict=True)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -165,7 +172,7 @@ class Composite(Kernel):
         return super().set_params(**params)
 
 
-def accumulate(operation: Any, total: NDArray, value: NDArray) -> NDArray:
+def accumulate(operation: np.ufunc, total: NDArray, value: NDArray) -> NDArray:
     """Combine in place unless that would narrow the result."""
     if total.dtype == np.result_type(total, value):
         return operation(total, value, out=total)
@@ -187,10 +194,7 @@ class Sum(Composite):
     array([[10.]])
     """
 
-    def __init__(self, kernels: Sequence[Kernel]) -> None:
-        self.kernels = kernels
-
-    def profile(self, S: Any, *, overwrite: bool = False) -> NDArray:
+    def profile(self, S: Statistic, *, overwrite: bool = False) -> NDArray:
         """Return the sum of the children's values."""
         parts = self._parts(S)
         child, statistic = next(parts)
@@ -199,11 +203,11 @@ class Sum(Composite):
             total = accumulate(np.add, total, child.profile(statistic, overwrite=overwrite))
         return total
 
-    def profile_gradient(self, S: Any) -> NDArray:
+    def profile_gradient(self, S: Statistic) -> NDArray:
         """Return the children's derivatives, side by side."""
         return np.concatenate([c.profile_gradient(s) for c, s in self._parts(S)], axis=-1)
 
-    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+    def derivative(self, S: Statistic, weights: NDArray) -> NDArray:
         """The children's derivatives, one after the other."""
         return np.concatenate([c.derivative(s, weights) for c, s in self._parts(S)])
 
@@ -223,10 +227,7 @@ class Product(Composite):
     array([[25.]])
     """
 
-    def __init__(self, kernels: Sequence[Kernel]) -> None:
-        self.kernels = kernels
-
-    def profile(self, S: Any, *, overwrite: bool = False) -> NDArray:
+    def profile(self, S: Statistic, *, overwrite: bool = False) -> NDArray:
         """Return the product of the children's values."""
         parts = self._parts(S)
         child, statistic = next(parts)
@@ -235,7 +236,7 @@ class Product(Composite):
             total = accumulate(np.multiply, total, child.profile(statistic, overwrite=overwrite))
         return total
 
-    def profile_gradient(self, S: Any) -> NDArray:
+    def profile_gradient(self, S: Statistic) -> NDArray:
         """Return each child's derivatives times the product of the others' values."""
         parts = [
             child.profile_gradient(s) * others[..., np.newaxis]
@@ -243,13 +244,13 @@ class Product(Composite):
         ]
         return np.concatenate(parts, axis=-1)
 
-    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+    def derivative(self, S: Statistic, weights: NDArray) -> NDArray:
         """Each child's derivative, weighted with the others' values too."""
         return np.concatenate(
             [child.derivative(s, weights * others) for child, s, others in self._rest(S)]
         )
 
-    def _rest(self, S: Any) -> Iterator[tuple[Kernel, Any, NDArray]]:
+    def _rest(self, S: Statistic) -> Iterator[tuple[Kernel, Statistic, NDArray]]:
         """Every child, its statistic, and the product of the other children's values."""
         values = [child.profile(s) for child, s in self._parts(S)]
         for position, (child, statistic) in enumerate(self._parts(S)):

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ..component import Component
-from .checks import check_positive
+from .checks import count_samples, positive_number
 
-__all__ = ["Kernel", "take"]
+__all__ = ["FeatureNames", "Kernel", "Prepared", "Statistic", "take"]
+
+# Each family has records of its own that nobody else looks into; no common type says more.
+Prepared: TypeAlias = Any  # a stack of samples as `Kernel.prepare` returns it: a tuple
+Statistic: TypeAlias = Any  # an array (n, m) or (n,); a tuple of such for kernels made of kernels
+FeatureNames: TypeAlias = Iterable[str] | None
 
 
-def take(prepared: Any, rows: Any) -> Any:
+def take(prepared: Prepared, rows: slice | NDArray) -> Prepared:
     """Return the chosen rows of a prepared stack, without preparing again.
 
     Parameters
@@ -42,7 +48,7 @@ class Kernel(Component):
     r"""A similarity :math:`k(x, z) = f_\theta(s(x, z))`.
 
     The *statistic* s (a squared distance, an inner product, ...) has no parameters; the *profile*
-    f has. Whoever changes parameters computes the statistic once and the profile often.
+    f has. While parameters are learned, the statistic is computed once and the profile often.
 
     A family implements `check`, `prepare`, `statistic`, `diagonal_statistic`, `profile` and, if it
     has learnable parameters, `learnable` and `profile_gradient`.
@@ -55,7 +61,7 @@ class Kernel(Component):
 
     @property
     def is_positive_definite(self) -> bool | None:
-        """True when guaranteed, False when not, None when nobody can know."""
+        """True when guaranteed, False when not, None when unknown."""
         return True
 
     @property
@@ -80,31 +86,31 @@ class Kernel(Component):
 
     # -- what a family implements ------------------------------------------------------------
 
-    def check(self, X: Any) -> NDArray:
+    def check(self, X: ArrayLike) -> NDArray:
         """Return X as a valid stack of samples, or raise ValueError."""
         raise NotImplementedError
 
-    def prepare(self, X: Any, index: NDArray | None = None) -> Any:
-        """Check X and do the per-sample work once; `index` says which training samples X are."""
+    def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Prepared:
+        """Check X and do the work per sample once; `index` says which training samples X are."""
         raise NotImplementedError
 
-    def statistic(self, P: Any, Q: Any) -> Any:
+    def statistic(self, P: Prepared, Q: Prepared) -> Statistic:
         """Parameter-free pair statistic (n, m) of two prepared stacks; composites: a tuple."""
         raise NotImplementedError
 
-    def diagonal_statistic(self, P: Any) -> Any:
+    def diagonal_statistic(self, P: Prepared) -> Statistic:
         """Return the statistic of each sample with itself, (n,); composites: a tuple."""
         raise NotImplementedError
 
-    def profile(self, S: Any, *, overwrite: bool = False) -> NDArray:
+    def profile(self, S: Statistic, *, overwrite: bool = False) -> NDArray:
         """Kernel values from statistics, in a new array unless S may be overwritten."""
         raise NotImplementedError
 
-    def profile_gradient(self, S: Any) -> NDArray:
+    def profile_gradient(self, S: Statistic) -> NDArray:
         """Derivatives of the profile in `theta`, shape (..., p)."""
         return np.zeros((*S.shape, 0), dtype=S.dtype)
 
-    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+    def derivative(self, S: Statistic, weights: NDArray) -> NDArray:
         """Derivative in `theta` of the weighted sum of the profile's values, shape (p,).
 
         The same as contracting `profile_gradient`; kernels that can do so without its arrays do.
@@ -116,42 +122,42 @@ class Kernel(Component):
         """Names of this kernel's own positive parameters that may be learned."""
         return ()
 
-    def prepare_alone(self, X: Any) -> Any:
+    def prepare_alone(self, X: ArrayLike) -> Prepared:
         """Prepare X as its own training set; differs from `prepare` only for given matrices."""
         return self.prepare(X)
 
     # -- values ------------------------------------------------------------------------------
 
-    def between(self, P: Any, Q: Any) -> NDArray:
+    def between(self, P: Prepared, Q: Prepared) -> NDArray:
         """Kernel values (n, m) of two prepared stacks."""
         return self.profile(self.statistic(P, Q), overwrite=True)
 
-    def diagonal_of(self, P: Any) -> NDArray:
+    def diagonal_of(self, P: Prepared) -> NDArray:
         """Self-similarities (n,) of a prepared stack."""
         return self.profile(self.diagonal_statistic(P))
 
-    def __call__(self, X: Any, Z: Any = None) -> NDArray:
+    def __call__(self, X: ArrayLike, Z: ArrayLike | None = None) -> NDArray:
         """Kernel matrix of shape (n, m) between X and Z, or within X."""
         return self.between(*self._prepare_pair(X, Z))
 
-    def diagonal(self, X: Any) -> NDArray:
+    def diagonal(self, X: ArrayLike) -> NDArray:
         """Self-similarities k(x_i, x_i), shape (n,), without the matrix."""
         return self.diagonal_of(self.prepare_alone(X))
 
-    def gradient(self, X: Any, Z: Any = None) -> NDArray:
+    def gradient(self, X: ArrayLike, Z: ArrayLike | None = None) -> NDArray:
         """Derivatives of the kernel matrix in `theta`, shape (n, m, p)."""
         return self.profile_gradient(self.statistic(*self._prepare_pair(X, Z)))
 
-    def diagonal_gradient(self, X: Any) -> NDArray:
+    def diagonal_gradient(self, X: ArrayLike) -> NDArray:
         """Derivatives of the self-similarities in `theta`, shape (n, p)."""
         return self.profile_gradient(self.diagonal_statistic(self.prepare_alone(X)))
 
-    def _prepare_pair(self, X: Any, Z: Any) -> tuple[Any, Any]:
+    def _prepare_pair(self, X: ArrayLike, Z: ArrayLike | None) -> tuple[Prepared, Prepared]:
         if Z is None or Z is X:
             # The same object twice: statistics recognise it and return exact symmetry.
             prepared = self.prepare_alone(X)
             return prepared, prepared
-        return self.prepare(X), self.prepare(Z, np.arange(len(Z)))
+        return self.prepare(X), self.prepare(Z, np.arange(count_samples(Z)))
 
     # -- parameters --------------------------------------------------------------------------
 
@@ -171,12 +177,12 @@ class Kernel(Component):
         values = self._exp_theta(theta)
         return clone(self).set_params(**dict(zip(self.learnable, values, strict=True)))
 
-    def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
+    def resolve(self, X: ArrayLike, feature_names: FeatureNames = None) -> Kernel:
         """Return a clone whose data-dependent parameters are numbers, measured on X."""
         return clone(self)
 
     def _positive(self, name: str) -> float:
-        return check_positive(getattr(self, name), name, type(self).__name__)
+        return positive_number(type(self).__name__, name, getattr(self, name))
 
     def _exp_theta(self, theta: ArrayLike) -> list[float]:
         values = np.asarray(theta, dtype=np.float64)
@@ -190,18 +196,18 @@ class Kernel(Component):
 
     # -- algebra -----------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Kernel:
-        from .algebra import add
+    def __add__(self, other: object) -> Kernel:
+        from .algebra import add_kernels
 
-        return add(self, other) if isinstance(other, Kernel) else NotImplemented
+        return add_kernels(self, other) if isinstance(other, Kernel) else NotImplemented
 
-    def __mul__(self, other: Any) -> Kernel:
-        from .algebra import multiply
+    def __mul__(self, other: object) -> Kernel:
+        from .algebra import multiply_kernels
         from .wrappers import Scaled
 
         if isinstance(other, Real):
-            return Scaled(self, check_positive(other, "scale", "Scaled"))
-        return multiply(self, other) if isinstance(other, Kernel) else NotImplemented
+            return Scaled(self, positive_number("Scaled", "scale", other))
+        return multiply_kernels(self, other) if isinstance(other, Kernel) else NotImplemented
 
-    def __rmul__(self, other: Any) -> Kernel:
+    def __rmul__(self, other: object) -> Kernel:
         return self.__mul__(other)

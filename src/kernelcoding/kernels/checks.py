@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-__all__ = ["as_floats", "check_positive", "check_stack", "require_finite", "tolerance"]
+from ..validation import check_positive
+
+__all__ = [
+    "as_floats",
+    "check_stack",
+    "count_samples",
+    "positive_number",
+    "require_finite",
+    "tolerance",
+]
 
 
-def as_floats(X: Any, owner: str) -> NDArray:
+def as_floats(X: ArrayLike, owner: str) -> NDArray:
     """Return X as a dense real array: float32 is kept, anything else becomes float64."""
     if issparse(X):
         raise ValueError(
@@ -43,7 +49,7 @@ def require_finite(array: NDArray, owner: str) -> None:
         )
 
 
-def check_stack(X: Any, ndim: int, shape: str, owner: str) -> NDArray:
+def check_stack(X: ArrayLike, ndim: int, shape: str, owner: str) -> NDArray:
     """Return X as a finite, C-contiguous stack of samples with `ndim` axes."""
     array = as_floats(X, owner)
     if array.ndim != ndim:
@@ -53,11 +59,15 @@ def check_stack(X: Any, ndim: int, shape: str, owner: str) -> NDArray:
     return np.ascontiguousarray(array)
 
 
-def check_positive(value: Any, name: str, owner: str) -> float:
-    """Return `value` as a float after checking that it is a positive finite number."""
-    if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
-        raise ValueError(f"{owner}: {name} must be a positive finite number, got {value!r}.")
-    return float(value)
+def count_samples(X: ArrayLike) -> int:
+    """Number of samples of a stack that need not be an array."""
+    return len(X)  # type: ignore[arg-type]
+
+
+def positive_number(owner: str, name: str, value: object) -> float:
+    """Return the parameter of a kernel as a float after checking it."""
+    check_positive(f"{owner}: {name}", value)
+    return float(value)  # type: ignore[arg-type]
 
 
 def tolerance(array: NDArray) -> float:

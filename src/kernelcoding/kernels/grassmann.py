@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .base import Kernel
 from .checks import check_stack, tolerance
@@ -41,7 +39,7 @@ class _Subspaces(Kernel):
 
     input_ndim = 3
 
-    def check(self, X: Any) -> NDArray:
+    def check(self, X: ArrayLike) -> NDArray:
         """Return X as a stack of bases with orthonormal columns."""
         name = type(self).__name__
         bases = check_stack(X, 3, "(n, p, q)", name)
@@ -54,7 +52,7 @@ class _Subspaces(Kernel):
             )
         return bases
 
-    def prepare(self, X: Any, index: NDArray | None = None) -> tuple[NDArray]:
+    def prepare(self, X: ArrayLike, index: NDArray | None = None) -> tuple[NDArray]:
         """Return the checked bases."""
         return (self.check(X),)
 

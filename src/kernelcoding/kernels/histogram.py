@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel
 
@@ -22,7 +20,7 @@ class _Histograms(Kernel):
 
     wants_nonnegative = True
 
-    def check(self, X: Any) -> NDArray:
+    def check(self, X: ArrayLike) -> NDArray:
         """Return X as finite floats of shape (n, d), none negative."""
         name = type(self).__name__
         values = check_stack(X, 2, "(n, d)", name)
@@ -33,7 +31,7 @@ class _Histograms(Kernel):
             )
         return values
 
-    def prepare(self, X: Any, index: NDArray | None = None) -> tuple[NDArray]:
+    def prepare(self, X: ArrayLike, index: NDArray | None = None) -> tuple[NDArray]:
         """Return the checked histograms."""
         return (self.check(X),)
 

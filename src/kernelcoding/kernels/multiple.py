@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .algebra import Composite, accumulate
-from .base import Kernel
+from .base import Kernel, Statistic
 
 __all__ = ["MultipleKernel"]
 
@@ -26,7 +25,7 @@ class MultipleKernel(Composite):
 
     Attributes
     ----------
-    weights_ : sequence of float
+    weights_ : array of shape (number of kernels,)
         Set by learning; used in place of `weights` when it exists. `resolve` and `with_theta`
         keep it, scikit-learn's `clone` forgets it.
 
@@ -41,6 +40,8 @@ class MultipleKernel(Composite):
     >>> MultipleKernel([Gaussian(), Linear()], weights=[0.5, 2.0])([[1.0, 2.0]])
     array([[10.5]])
     """
+
+    weights_: NDArray
 
     def __init__(self, kernels: Sequence[Kernel], weights: Sequence[float] | None = None) -> None:
         self.kernels = kernels
@@ -66,7 +67,7 @@ class MultipleKernel(Composite):
             )
         return weights
 
-    def profile(self, S: Any, *, overwrite: bool = False) -> NDArray:
+    def profile(self, S: Statistic, *, overwrite: bool = False) -> NDArray:
         """Return the weighted sum of the children's values."""
         total = None
         for weight, (child, s) in zip(self.current_weights.tolist(), self._parts(S), strict=True):
@@ -77,7 +78,7 @@ class MultipleKernel(Composite):
         assert total is not None  # some weight is positive
         return total
 
-    def profile_gradient(self, S: Any) -> NDArray:
+    def profile_gradient(self, S: Statistic) -> NDArray:
         """Derivatives in the children's parameters, then in the logs of positive weights."""
         weights = self.current_weights.tolist()
         inner, outer = [], []
@@ -87,7 +88,7 @@ class MultipleKernel(Composite):
                 outer.append(weight * child.profile(statistic)[..., np.newaxis])
         return np.concatenate(inner + outer, axis=-1)
 
-    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+    def derivative(self, S: Statistic, weights: NDArray) -> NDArray:
         """The children's derivatives, then inner products with the children's values."""
         inner, outer = [], []
         for share, (child, statistic) in zip(

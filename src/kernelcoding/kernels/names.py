@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias
+
+from numpy.typing import NDArray
 
 from .base import Kernel
 from .grassmann import Projection, ProjectionGaussian
@@ -13,9 +15,11 @@ from .spd import LogEuclideanGaussian, Stein
 from .vector import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from .wrappers import Normalized
 
-__all__ = ["as_kernel"]
+__all__ = ["KernelLike", "as_kernel"]
 
-# A name stands for a data-driven width: who writes "rbf" has not chosen one.
+KernelLike: TypeAlias = str | Kernel | Callable[[NDArray, NDArray], NDArray]
+
+# A name stands for a width that is resolved on data: "rbf" alone does not choose one.
 NAMES: dict[str, Callable[[], Kernel]] = {
     "linear": Linear,
     "cosine": lambda: Normalized(Linear()),
@@ -35,7 +39,7 @@ NAMES: dict[str, Callable[[], Kernel]] = {
 }
 
 
-def as_kernel(spec: Any) -> Kernel:
+def as_kernel(spec: KernelLike) -> Kernel:
     """Turn a name, a kernel or a vectorised function into a kernel.
 
     Parameters
@@ -46,7 +50,7 @@ def as_kernel(spec: Any) -> Kernel:
     Returns
     -------
     Kernel
-        Kernels made from names with a width want `resolve`.
+        A kernel made from a name has to be resolved on data if it has a width.
 
     Examples
     --------

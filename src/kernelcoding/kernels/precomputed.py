@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from .base import Kernel
-from .checks import as_floats, check_stack, require_finite, tolerance
+from .base import FeatureNames, Kernel
+from .checks import as_floats, check_stack, count_samples, require_finite, tolerance
 
 __all__ = ["CallableKernel", "Precomputed"]
 
@@ -21,7 +21,7 @@ class Rows(NamedTuple):
     """Rows of a kernel matrix; `index` says which training samples they belong to."""
 
     rows: NDArray  # (n, n_train)
-    # (n,), or None for samples outside the training set; hides tuple.index, which nobody needs
+    # (n,), or None for samples outside the training set; hides tuple.index, which is not needed
     index: NDArray | None  # type: ignore[assignment]
 
 
@@ -64,7 +64,7 @@ class Precomputed(Kernel):
         """Axes of the samples: two, or three for a stack of matrices."""
         return 2 if self.matrix is None else 3
 
-    def check(self, X: Any) -> NDArray:
+    def check(self, X: ArrayLike) -> NDArray:
         """Return X as finite floats of shape (n, n_train), or (n, n_train, n_matrices)."""
         if self.matrix is None:
             return check_stack(X, 2, "(n, n_train)", "Precomputed")
@@ -75,11 +75,11 @@ class Precomputed(Kernel):
             )
         return stack
 
-    def _rows(self, X: Any) -> NDArray:
+    def _rows(self, X: ArrayLike) -> NDArray:
         checked = self.check(X)
         return checked if self.matrix is None else checked[:, :, self.matrix]
 
-    def prepare(self, X: Any, index: NDArray | None = None) -> Rows:
+    def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Rows:
         """Return the rows with the training samples they stand for."""
         rows = self._rows(X)
         if index is not None:
@@ -91,7 +91,7 @@ class Precomputed(Kernel):
                 )
         return Rows(rows, index)
 
-    def prepare_alone(self, X: Any) -> Rows:
+    def prepare_alone(self, X: ArrayLike) -> Rows:
         """Prepare a square matrix as the training one, other rows as unknown samples."""
         rows = self._rows(X)
         return Rows(rows, np.arange(len(rows)) if rows.shape[0] == rows.shape[1] else None)
@@ -123,17 +123,17 @@ class Precomputed(Kernel):
         """Return the similarities themselves."""
         return S if overwrite else S.copy()
 
-    def __call__(self, X: Any, Z: Any = None) -> NDArray:
+    def __call__(self, X: ArrayLike, Z: ArrayLike | None = None) -> NDArray:
         """Return X after checking that it has one column per sample of Z."""
         rows = self._rows(X)
-        if Z is not None and Z is not X and rows.shape[1] != len(Z):
+        if Z is not None and Z is not X and rows.shape[1] != count_samples(Z):
             raise ValueError(
                 f"Precomputed expected one column per sample of Z, got X of shape {rows.shape} "
-                f"and {len(Z)} samples in Z."
+                f"and {count_samples(Z)} samples in Z."
             )
         return rows
 
-    def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
+    def resolve(self, X: ArrayLike, feature_names: FeatureNames = None) -> Kernel:
         """Check the training matrix; learn `self_similarity` from a constant diagonal."""
         rows = self._rows(X)
         if rows.shape[0] != rows.shape[1]:
@@ -180,10 +180,10 @@ class CallableKernel(Kernel):
     is_positive_definite = None
     input_ndim = None
 
-    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+    def __init__(self, function: Callable[[NDArray, NDArray], NDArray]) -> None:
         self.function = function
 
-    def check(self, X: Any) -> NDArray:
+    def check(self, X: ArrayLike) -> NDArray:
         """Return X as an array; numbers are made finite floats, other things are left alone."""
         array = np.asarray(X)
         if array.ndim == 0:
@@ -194,7 +194,7 @@ class CallableKernel(Kernel):
         require_finite(array, "CallableKernel")
         return array
 
-    def prepare(self, X: Any, index: NDArray | None = None) -> Samples:
+    def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Samples:
         """Return the checked samples."""
         return Samples(self.check(X))
 

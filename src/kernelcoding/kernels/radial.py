@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from .base import Kernel
+from .base import FeatureNames, Kernel, Prepared
 from .pairs import Points, squared_distances
 from .widths import number_gamma, resolve_gamma
 
@@ -47,7 +46,7 @@ class ExponentialKernel(Kernel):
     def _positive(self, name: str) -> float:
         return number_gamma(self.gamma, type(self).__name__)
 
-    def diagonal_statistic(self, P: Any) -> NDArray:
+    def diagonal_statistic(self, P: Prepared) -> NDArray:
         """Zeros, shape (n,)."""
         return np.zeros(len(P[0]), dtype=P[0].dtype)
 
@@ -64,7 +63,7 @@ class ExponentialKernel(Kernel):
         """One exponential and one inner product."""
         return np.array([-self._positive("gamma") * np.vdot(self.profile(S), S * weights)])
 
-    def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
+    def resolve(self, X: ArrayLike, feature_names: FeatureNames = None) -> Kernel:
         """Return a clone with a number for `gamma`."""
         rule = type(self)._scale_rule
         return clone(self).set_params(gamma=resolve_gamma(self, self.gamma, X, rule))

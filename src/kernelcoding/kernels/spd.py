@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from .base import Kernel
+from .base import FeatureNames, Kernel
 from .checks import check_stack, tolerance
 from .pairs import Points, mirror, points_of, require_same_width
 from .radial import ExponentialKernel, SquaredDistanceKernel
@@ -26,7 +26,7 @@ class Determinants(NamedTuple):
     logdets: NDArray  # (n,) float64
 
 
-def check_symmetric(X: Any, owner: str) -> NDArray:
+def check_symmetric(X: ArrayLike, owner: str) -> NDArray:
     """Return X as a finite stack of symmetric matrices."""
     matrices = check_stack(X, 3, "(n, p, p)", owner)
     if matrices.shape[1] != matrices.shape[2]:
@@ -88,13 +88,13 @@ class LogEuclideanGaussian(SquaredDistanceKernel):
     def __init__(self, gamma: float | str = 1.0) -> None:
         self.gamma = gamma
 
-    def check(self, X: Any) -> NDArray:
+    def check(self, X: ArrayLike) -> NDArray:
         """Return X as a stack of SPD matrices."""
         matrices = check_symmetric(X, type(self).__name__)
         cholesky_logdets(matrices, type(self).__name__)
         return matrices
 
-    def prepare(self, X: Any, index: NDArray | None = None) -> Points:
+    def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Points:
         """Return weighted upper triangles of the matrix logarithms."""
         matrices = check_symmetric(X, type(self).__name__)  # positivity is seen in the eigenvalues
         values, vectors = np.linalg.eigh(matrices.astype(np.float64, copy=False))
@@ -135,13 +135,13 @@ class Stein(ExponentialKernel):
     def __init__(self, gamma: float | str = 0.5) -> None:
         self.gamma = gamma
 
-    def check(self, X: Any) -> NDArray:
+    def check(self, X: ArrayLike) -> NDArray:
         """Return X as a stack of SPD matrices."""
         matrices = check_symmetric(X, type(self).__name__)
         cholesky_logdets(matrices, type(self).__name__)
         return matrices
 
-    def prepare(self, X: Any, index: NDArray | None = None) -> Determinants:
+    def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Determinants:
         """Return the matrices and their log-determinants; checks gamma against their size."""
         matrices = check_symmetric(X, type(self).__name__)
         self._check_admissible(matrices.shape[1])
@@ -164,7 +164,7 @@ class Stein(ExponentialKernel):
             mirror(divergence)
         return divergence.astype(np.result_type(P.matrices, Q.matrices), copy=False)
 
-    def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
+    def resolve(self, X: ArrayLike, feature_names: FeatureNames = None) -> Kernel:
         """Return a clone with an admissible number for `gamma`."""
         gamma = resolve_gamma(self, self.gamma, X)
         size = np.shape(X)[-1]

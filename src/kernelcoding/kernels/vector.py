@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
-from .base import Kernel
+from .base import FeatureNames, Kernel
 from .checks import check_stack
 from .pairs import Points, inner_products, points_of, require_same_width
 from .radial import ExponentialKernel, SquaredDistanceKernel
@@ -22,11 +21,11 @@ __all__ = ["Gaussian", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
 class _Vectors(Kernel):
     """Samples are vectors."""
 
-    def check(self, X: Any) -> NDArray:
+    def check(self, X: ArrayLike) -> NDArray:
         """Return X as finite floats of shape (n, d)."""
         return check_stack(X, 2, "(n, d)", type(self).__name__)
 
-    def prepare(self, X: Any, index: NDArray | None = None) -> Points:
+    def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Points:
         """Return the points and their squared norms."""
         return points_of(self.check(X))
 
@@ -92,7 +91,7 @@ class _AffineProduct(_InnerProduct):
             parts.append(slope * self._offset())
         return np.stack(parts, axis=-1)
 
-    def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
+    def resolve(self, X: ArrayLike, feature_names: FeatureNames = None) -> Kernel:
         """Return a clone with a number for `gamma`."""
         return clone(self).set_params(gamma=resolve_gamma(self, self.gamma, X, variance_width))
 

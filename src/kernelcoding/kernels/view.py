@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .base import Kernel
+from .base import FeatureNames, Kernel, Prepared, Statistic
 from .checks import as_floats
 from .wrappers import Wrapper
 
 __all__ = ["View"]
+
+Columns: TypeAlias = slice | Sequence[int] | Sequence[bool] | Sequence[str] | NDArray
 
 
 class View(Wrapper):
@@ -31,7 +34,7 @@ class View(Wrapper):
     array([[5.]])
     """
 
-    def __init__(self, columns: Any, kernel: Kernel) -> None:
+    def __init__(self, columns: Columns, kernel: Kernel) -> None:
         self.columns = columns
         self.kernel = kernel
 
@@ -54,63 +57,66 @@ class View(Wrapper):
     @property
     def is_resolved(self) -> bool:
         """Whether columns are positions and the inner kernel is resolved."""
-        return not self._has_names() and self.child.is_resolved
+        return not self._names() and self.child.is_resolved
 
-    def check(self, X: Any) -> NDArray:
+    def check(self, X: ArrayLike) -> NDArray:
         """Return the whole of X as floats, after the inner kernel checked its columns."""
         wide = self._wide(X)
         self.child.check(self._chosen(X))
         return wide
 
-    def prepare(self, X: Any, index: NDArray | None = None) -> Any:
+    def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Prepared:
         """Return what the inner kernel prepared of the chosen columns."""
         return self.child.prepare(self._chosen(X), index)
 
-    def prepare_alone(self, X: Any) -> Any:
+    def prepare_alone(self, X: ArrayLike) -> Prepared:
         """Return what the inner kernel prepared of the chosen columns as own training set."""
         return self.child.prepare_alone(self._chosen(X))
 
-    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+    def derivative(self, S: Statistic, weights: NDArray) -> NDArray:
         """Return the inner kernel's."""
         return self.child.derivative(S, weights)
 
-    def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
+    def resolve(self, X: ArrayLike, feature_names: FeatureNames = None) -> Kernel:
         """Return a clone with positions for names and the inner kernel resolved."""
         chosen = self._chosen(X, feature_names)
-        columns = self._positions(X, feature_names) if self._has_names() else self.columns
+        columns = self._positions(X, feature_names) if self._names() else self.columns
         return View(columns, self.child.resolve(chosen))
 
-    def _has_names(self) -> bool:
+    def _names(self) -> list[str]:
+        """The columns if all are given by name, else an empty list."""
         if isinstance(self.columns, slice):
-            return False
-        return len(self.columns) > 0 and all(isinstance(c, str) for c in self.columns)
+            return []
+        names = [column for column in self.columns if isinstance(column, str)]
+        return names if len(names) == len(self.columns) else []
 
-    def _wide(self, X: Any) -> NDArray:
+    def _wide(self, X: ArrayLike) -> NDArray:
         wide = as_floats(X, "View")
         if wide.ndim != 2:
             raise ValueError(f"View expected samples of shape (n, d), got {wide.shape}.")
         return wide
 
-    def _positions(self, X: Any, feature_names: Any) -> list[int]:
+    def _positions(self, X: ArrayLike, feature_names: FeatureNames) -> list[int]:
         """Positions of the named columns."""
+        wanted = self._names()
         names = getattr(X, "columns", None) if feature_names is None else feature_names
         if names is None:
             raise ValueError(
-                f"View: columns {list(self.columns)} are names and are not resolved; call "
+                f"View: columns {wanted} are names and are not resolved; call "
                 ".resolve(X, feature_names) first or pass a pandas DataFrame."
             )
         known = {name: position for position, name in enumerate(names)}
-        missing = [name for name in self.columns if name not in known]
+        missing = [name for name in wanted if name not in known]
         if missing:
             raise ValueError(f"View: columns {missing} are not among {list(known)}.")
-        return [known[name] for name in self.columns]
+        return [known[name] for name in wanted]
 
-    def _chosen(self, X: Any, feature_names: Any = None) -> NDArray:
+    def _chosen(self, X: ArrayLike, feature_names: FeatureNames = None) -> NDArray:
         """Return the chosen columns of X, shape (n, number of columns)."""
         wide = self._wide(X)
         if isinstance(self.columns, slice):
             return wide[:, self.columns]
-        if self._has_names():
+        if self._names():
             return wide[:, self._positions(X, feature_names)]
         columns = np.asarray(self.columns)
         width = wide.shape[1]

@@ -3,12 +3,12 @@ r"""The width :math:`\gamma`: a number, or a rule that makes one from data."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .checks import check_positive
+from .checks import positive_number
 
 if TYPE_CHECKING:
     from .base import Kernel
@@ -27,7 +27,7 @@ RULES = ("median", "scale")
 MAX_SAMPLES = 1000  # a million pairs place the median well and cost milliseconds
 
 
-def check_gamma(gamma: Any, owner: str) -> None:
+def check_gamma(gamma: float | str, owner: str) -> None:
     """Accept a positive finite number, "median" or "scale"."""
     if isinstance(gamma, str):
         if gamma not in RULES:
@@ -35,10 +35,10 @@ def check_gamma(gamma: Any, owner: str) -> None:
                 f'{owner}: gamma must be a positive number, "median" or "scale", got {gamma!r}.'
             )
         return
-    check_positive(gamma, "gamma", owner)
+    positive_number(owner, "gamma", gamma)
 
 
-def number_gamma(gamma: Any, owner: str) -> float:
+def number_gamma(gamma: float | str, owner: str) -> float:
     """Return gamma as a number, or say how to make it one."""
     check_gamma(gamma, owner)
     if isinstance(gamma, str):
@@ -49,7 +49,7 @@ def number_gamma(gamma: Any, owner: str) -> float:
     return float(gamma)
 
 
-def pair_values(kernel: Kernel, X: Any) -> NDArray:
+def pair_values(kernel: Kernel, X: ArrayLike) -> NDArray:
     """Off-diagonal pair statistics of at most 1000 evenly spaced samples, each pair once."""
     samples = kernel.check(X)
     if len(samples) > MAX_SAMPLES:
@@ -82,7 +82,10 @@ def variance_width(X: NDArray) -> float:
 
 
 def resolve_gamma(
-    kernel: Kernel, gamma: Any, X: Any, vector_rule: Callable[[NDArray], float] | None = None
+    kernel: Kernel,
+    gamma: float | str,
+    X: ArrayLike,
+    vector_rule: Callable[[NDArray], float] | None = None,
 ) -> float:
     """Return the number that `gamma` stands for on the samples X.
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .base import Kernel
-from .checks import check_positive
+from .base import FeatureNames, Kernel, Prepared, Statistic
 
 __all__ = ["Fixed", "Normalized", "Scaled", "Wrapper"]
 
@@ -58,31 +55,31 @@ class Wrapper(Kernel):
         """Return the inner kernel's."""
         return self.child.is_resolved
 
-    def check(self, X: Any) -> NDArray:
+    def check(self, X: ArrayLike) -> NDArray:
         """Return X as the inner kernel checked it."""
         return self.child.check(X)
 
-    def prepare(self, X: Any, index: NDArray | None = None) -> Any:
+    def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Prepared:
         """Return what the inner kernel prepared."""
         return self.child.prepare(X, index)
 
-    def prepare_alone(self, X: Any) -> Any:
+    def prepare_alone(self, X: ArrayLike) -> Prepared:
         """Return what the inner kernel prepared of X as its own training set."""
         return self.child.prepare_alone(X)
 
-    def statistic(self, P: Any, Q: Any) -> Any:
+    def statistic(self, P: Prepared, Q: Prepared) -> Statistic:
         """Return the inner kernel's statistic."""
         return self.child.statistic(P, Q)
 
-    def diagonal_statistic(self, P: Any) -> Any:
+    def diagonal_statistic(self, P: Prepared) -> Statistic:
         """Return the inner kernel's diagonal statistic."""
         return self.child.diagonal_statistic(P)
 
-    def profile(self, S: Any, *, overwrite: bool = False) -> NDArray:
+    def profile(self, S: Statistic, *, overwrite: bool = False) -> NDArray:
         """Return the inner kernel's values."""
         return self.child.profile(S, overwrite=overwrite)
 
-    def profile_gradient(self, S: Any) -> NDArray:
+    def profile_gradient(self, S: Statistic) -> NDArray:
         """Return the inner kernel's derivatives."""
         return self.child.profile_gradient(S)
 
@@ -103,7 +100,7 @@ class Wrapper(Kernel):
         own_values = dict(zip(self.learnable, values[:own], strict=True))
         return self._rebuilt(inner).set_params(**own_values)
 
-    def resolve(self, X: Any, feature_names: Any = None) -> Kernel:
+    def resolve(self, X: ArrayLike, feature_names: FeatureNames = None) -> Kernel:
         """Return a clone with the inner kernel resolved."""
         return self._rebuilt(self.child.resolve(X, feature_names))
 
@@ -138,19 +135,19 @@ class Scaled(Wrapper):
         """Return the factor's name."""
         return ("scale",)
 
-    def profile(self, S: Any, *, overwrite: bool = False) -> NDArray:
+    def profile(self, S: Statistic, *, overwrite: bool = False) -> NDArray:
         """Return the inner kernel's values times the factor."""
-        scale = check_positive(self.scale, "scale", "Scaled")
+        scale = self._positive("scale")
         values = self.child.profile(S, overwrite=overwrite)
         values *= scale
         return values
 
-    def profile_gradient(self, S: Any) -> NDArray:
+    def profile_gradient(self, S: Statistic) -> NDArray:
         """Derivatives in log(scale), then in the inner kernel's parameters."""
         inner = self._positive("scale") * self.child.profile_gradient(S)
         return np.concatenate([self.profile(S)[..., np.newaxis], inner], axis=-1)
 
-    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+    def derivative(self, S: Statistic, weights: NDArray) -> NDArray:
         """Derivative of a weighted sum in log(scale), then in the inner kernel's parameters."""
         inner = self._positive("scale") * self.child.derivative(S, weights)
         return np.concatenate([[np.vdot(weights, self.profile(S))], inner])
@@ -191,12 +188,12 @@ class Fixed(Wrapper):
         self._exp_theta(theta)  # checks the shape
         return self._rebuilt(self.child)
 
-    def profile_gradient(self, S: Any) -> NDArray:
+    def profile_gradient(self, S: Statistic) -> NDArray:
         """No derivatives."""
         values = self.profile(S)
         return np.zeros((*values.shape, 0), dtype=values.dtype)
 
-    def derivative(self, S: Any, weights: NDArray) -> NDArray:
+    def derivative(self, S: Statistic, weights: NDArray) -> NDArray:
         """No derivatives."""
         return np.zeros(0)
 
@@ -224,17 +221,17 @@ class Normalized(Wrapper):
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
-    def statistic(self, P: Any, Q: Any) -> tuple[Any, Any, Any]:
+    def statistic(self, P: Prepared, Q: Prepared) -> tuple[Statistic, Statistic, Statistic]:
         """Return the inner statistic of the pairs and of both diagonals."""
         child = self.child
         return child.statistic(P, Q), child.diagonal_statistic(P), child.diagonal_statistic(Q)
 
-    def diagonal_statistic(self, P: Any) -> tuple[Any, Any, Any]:
+    def diagonal_statistic(self, P: Prepared) -> tuple[Statistic, Statistic, Statistic]:
         """Return the inner diagonal statistic, three times."""
         own = self.child.diagonal_statistic(P)
         return own, own, own
 
-    def profile(self, S: Any, *, overwrite: bool = False) -> NDArray:
+    def profile(self, S: Statistic, *, overwrite: bool = False) -> NDArray:
         """Return the cosines."""
         pairs, left, right = S
         rows, columns = (self._inverse_norms(self.child.profile(side)) for side in (left, right))
@@ -243,7 +240,7 @@ class Normalized(Wrapper):
         values *= _pairwise(np.multiply, rows, columns, values.ndim)
         return values
 
-    def profile_gradient(self, S: Any) -> NDArray:
+    def profile_gradient(self, S: Statistic) -> NDArray:
         r"""Return :math:`k' / \sqrt{k_x k_z} - \frac12 \hat k (k_x'/k_x + k_z'/k_z)`."""
         pairs, left, right = S
         values = self.profile(S)
@@ -272,7 +269,7 @@ class Normalized(Wrapper):
         return np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
 
 
-def _pairwise(operation: Any, left: NDArray, right: NDArray, ndim: int) -> NDArray:
+def _pairwise(operation: np.ufunc, left: NDArray, right: NDArray, ndim: int) -> NDArray:
     """Combine rows with columns for a matrix (n, m), or one by one for a diagonal (n,)."""
     return (
         operation(left[:, np.newaxis], right[np.newaxis]) if ndim == 2 else operation(left, right)

@@ -44,7 +44,7 @@ def soft_weights(cross: NDArray, atom_norms: NDArray, sigma: float) -> NDArray:
     sigma : float
         Bandwidth.
     """
-    from .._compiled.softmax import soft_weights as fill
+    from .._compiled.softmax import fill_soft_weights as fill
 
     offsets = plain(np.atleast_2d(0.5 * atom_norms))
     weights = np.empty_like(cross)

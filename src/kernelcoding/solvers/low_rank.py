@@ -89,11 +89,11 @@ def solve(
     CodingResult
         Limited passes are what was asked for: rows that could go on count as converged.
     """
-    from .._compiled.low_rank import Options as Settings
+    from .._compiled.low_rank import RowOptions
 
     arrays = Arrays.of(problem, penalty, options.start)
     exact = scores.prepared()
-    settings = Settings(
+    settings = RowOptions(
         constraint.nonnegative, constraint.sum_to_one, options.tol, arrays.precision
     )
 
@@ -132,14 +132,14 @@ class Block:
     """
 
     def __init__(self, arrays: Arrays, scores: Scores, rows: slice):
-        from .._compiled.low_rank import Rows, Shared
+        from .._compiled.low_rank import RowStates, Shared
 
         self.scores = scores.take(rows)
         gram, cross, l1, ridge = arrays.of_problem(rows)
         self.shared = Shared(gram, cross, l1, ridge, self.scores.targets, self.scores.etas)
         start = arrays.start[rows]
         n, n_atoms = start.shape
-        self.rows = Rows(
+        self.rows = RowStates(
             start.toarray(),
             np.full((n, n_atoms), -1),
             self.scores.targets - self.scores.values(start),
