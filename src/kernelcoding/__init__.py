@@ -18,6 +18,7 @@ from .learning import (
     LabelConsistentKSVD,
     SupervisedKernelCoding,
 )
+from .persistence import load, save
 
 __all__ = [
     "DiscriminativeKSVD",
@@ -35,5 +36,7 @@ __all__ = [
     "__version__",
     "constraints",
     "kernels",
+    "load",
     "priors",
+    "save",
 ]

@@ -91,7 +91,7 @@ class VLAD(SetTransformer):
 
     def _learn(self, sample, random_state):
         require_enough(sample, "n_words", self.n_words)
-        self.pca_ = fitted_pca(self.n_pca, sample, random_state)
+        self.pca_ = fitted_pca(self.n_pca, sample)
         self.words_ = learn_words(rotated(self.pca_, sample), self.n_words, random_state)
         return self.words_.size
 
@@ -118,9 +118,7 @@ def learn_words(points: NDArray, n_words: int, random_state: np.random.RandomSta
     return means.cluster_centers_
 
 
-def fitted_pca(
-    n_pca: int | None, sample: NDArray, random_state: np.random.RandomState
-) -> PCA | None:
+def fitted_pca(n_pca: int | None, sample: NDArray) -> PCA | None:
     """The leading axes of the descriptors, or None where none are wanted."""
     if n_pca is None:
         return None
@@ -131,7 +129,7 @@ def fitted_pca(
             f"n_pca={n_pca} must be at most {most}: there are {len(sample)} descriptors of "
             f"{sample.shape[1]} numbers."
         )
-    return PCA(n_pca, svd_solver="full", random_state=random_state).fit(sample)
+    return PCA(n_pca, svd_solver="full").fit(sample)
 
 
 def rotated(pca: PCA | None, descriptors: NDArray) -> NDArray:
