@@ -149,6 +149,9 @@ def aggregators():
     return {
         "vlad": aggregation.VLAD(n_words=2, random_state=0),
         "fisher": aggregation.FisherVector(n_components=2, random_state=0),
+        "vlad_of_axes": aggregation.VLAD(n_words=2, n_pca=2, random_state=0),
+        "fisher_of_axes": aggregation.FisherVector(n_components=2, n_pca=2, random_state=0),
+        "kernel_fisher": fisher(n_components=2, n_axes=2, **given),
         "kernel_vlad": aggregation.KernelVLAD(n_words=2, **given),
         "kernel_fisher_spherical": fisher(n_components=2, covariance="spherical", power=1, **given),
         "pooling": aggregation.Pooling(kc.KernelLLC("linear", atoms=6, random_state=0)),
@@ -166,6 +169,7 @@ def others():
     colours = images.RegionCovariance([images.Colour(), images.Derivatives(order=2)])
     streamed = aggregation.ImageAggregator(images.DenseRootSIFT(step=8), aggregators()["vlad"])
     words = images.VisualWords(n_words=3, random_state=0)
+    whitened = images.VisualWords(n_words=3, n_components=2, random_state=0)
     return {
         "residual_objects": (kc.ResidualClassifier().fit(X, names), Q),
         "several_linear": (supervised("linear").fit(X, SEVERAL), Q),
@@ -188,6 +192,7 @@ def others():
         "faces": (faces.fit(pictures(3, 0)[:, :8, :8]), pictures(2, 1)[:, :8, :8]),
         "texture": (texture.fit(pictures(3, 0)), pictures(2, 1)),
         "visual_words": (words.fit([*sets(4, 0)]), sets(2, 1)),
+        "whitened_words": (whitened.fit([*sets(4, 0)]), sets(2, 1)),
         "image_vlad": (streamed.fit(pictures(3, 0)), pictures(2, 1)),
     }
 

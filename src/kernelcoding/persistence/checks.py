@@ -43,12 +43,16 @@ def require(met: Any, what: str) -> None:
         raise ModelFileError(what)
 
 
-def parts_of(model: Any, names: tuple[str, ...]) -> dict[str, Any] | None:
-    """The fitted attributes of these names; None for a model that is not fitted."""
-    state = {name: vars(model)[name] for name in names if name in vars(model)}
-    fitted = [name for name in state if name != "n_features_in_"]
-    require(not fitted or len(state) == len(names), f"a {type(model).__name__} is not complete.")
-    return state if fitted else None
+def is_fitted(model: Any, names: tuple[str, ...]) -> bool:
+    """Whether a model has any of these attributes, not counting the one that all models have."""
+    return any(name in vars(model) for name in names if name != "n_features_in_")
+
+
+def parts_of(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """All of these attributes."""
+    state = vars(model)
+    require(all(name in state for name in names), f"a {type(model).__name__} is not complete.")
+    return {name: state[name] for name in names}
 
 
 def is_array(value: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
@@ -76,8 +80,7 @@ def check_function_transformer(model: Any) -> None:
 
 def check_svc(model: Any) -> None:
     """Check a support vector machine: libsvm copies as many numbers as its sizes promise."""
-    parts = parts_of(model, SVC_PARTS)
-    if parts is None:
+    if not is_fitted(model, SVC_PARTS):
         return
     kernel = model.kernel
     require(
@@ -85,6 +88,7 @@ def check_svc(model: Any) -> None:
         "an SVC needs one of scikit-learn's own kernels to be saved: use kernel='precomputed' with "
         "matrices of yours.",
     )
+    parts = parts_of(model, SVC_PARTS)
     apart = "the parts of an SVC do not go together."
     support, counts = parts["support_"], parts["_n_support"]
     require(type(support) is np.ndarray and type(counts) is np.ndarray, apart)
@@ -126,8 +130,7 @@ def _check_support(parts: dict[str, Any], kernel: str, n_classes: int, apart: st
 
 def check_neighbors(model: Any) -> None:
     """Check neighbours: as many features are compared as queries have, and labels are indices."""
-    parts = parts_of(model, NEIGHBOR_PARTS)
-    if parts is None:
+    if not is_fitted(model, NEIGHBOR_PARTS):
         return
     require(
         isinstance(model.metric, str) and model.metric in METRICS and not model.metric_params,
@@ -138,6 +141,7 @@ def check_neighbors(model: Any) -> None:
         isinstance(model.weights, (str, type(None))),
         "a KNeighborsClassifier needs weights='uniform' or 'distance' to be saved.",
     )
+    parts = parts_of(model, NEIGHBOR_PARTS)
     apart = "the parts of a KNeighborsClassifier do not go together."
     points, n_features = parts["_fit_X"], parts["n_features_in_"]
     require(
@@ -191,9 +195,9 @@ def plant_tree(model: Any) -> None:
 
 def check_one_hot(model: Any) -> None:
     """Check an encoder: ones are written where categories say, whatever the announced width."""
-    parts = parts_of(model, ONE_HOT_PARTS)
-    if parts is None:
+    if not is_fitted(model, ONE_HOT_PARTS):
         return
+    parts = parts_of(model, ONE_HOT_PARTS)
     apart = "the parts of a OneHotEncoder do not go together."
     categories, widths = parts["categories_"], parts["_n_features_outs"]
     dropped, grouped = parts["_drop_idx_after_grouping"], parts["_infrequent_enabled"]
