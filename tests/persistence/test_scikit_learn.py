@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import kernelcoding as kc
@@ -287,6 +288,28 @@ def test_parts_that_grow_after_they_were_looked_at_are_refused(tmp_path):
     encoder = {"class": "sklearn.OneHotEncoder", "state": state}
     tree = {"class": "sklearn.Pipeline", "state": {"steps": {"list": [1, encoder]}}}
     refused(forge(tmp_path / "model.kc", tree), "do not go together")
+
+
+def test_parts_that_were_looked_at_are_shared_with_nobody(models, tmp_path):
+    """Or the other, when it goes on learning, would change them."""
+    for kind in ("neighbours, all", "svc rbf 4", "one hot, rare"):
+        model = models[kind]
+        parts = [part for part in vars(model).values() if isinstance(part, (np.ndarray, list))]
+        kc.save(Pipeline([("scale", StandardScaler(copy=parts)), ("last", model)]), tmp_path / "m")
+        (_, other), (_, again) = kc.load(tmp_path / "m").steps
+        arrays = [*arrays_in(vars(again).values())]
+        assert arrays
+        for part in arrays_in(other.copy):
+            assert not any(np.shares_memory(part, array) for array in arrays)
+
+
+def arrays_in(values):
+    """All arrays in lists of lists."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, list):
+            yield from arrays_in(value)
 
 
 X = np.random.default_rng(0).normal(size=(20, 3))

@@ -55,6 +55,13 @@ def parts_of(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: state[name] for name in names}
 
 
+def unshared(value: Any) -> Any:
+    """Arrays and lists of their own, which no other object of the model can change."""
+    if isinstance(value, list):
+        return [unshared(item) for item in value]
+    return value.copy() if isinstance(value, np.ndarray) or sparse.issparse(value) else value
+
+
 def is_array(value: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
     """Whether a value is a plain array of this type and shape."""
     return type(value) is np.ndarray and value.dtype == np.dtype(dtype) and value.shape == shape

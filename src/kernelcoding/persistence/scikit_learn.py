@@ -52,6 +52,8 @@ def check(name: str, value: Any) -> None:
 
 def complete(name: str, value: Any) -> None:
     """Check an object that was read, and make what its file leaves out."""
+    if name in CHECKS:  # what was checked must stay so
+        vars(value).update({key: checks.unshared(part) for key, part in vars(value).items()})
     check(name, value)
     if name in COMPLETIONS:
         COMPLETIONS[name](value)
