@@ -4,6 +4,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -34,13 +35,17 @@ def models():
 
 
 def assert_same(said, expected, name):
+    """Labels are the same; numbers, too, but for the order that sums are taken in."""
     assert said.keys() == expected.keys(), name
     for question, answer in expected.items():
         assert said[question].dtype == answer.dtype, (name, question)
-        np.testing.assert_array_equal(said[question], answer, err_msg=f"{name}: {question}")
+        same = np.testing.assert_array_equal
+        if answer.dtype.kind == "f":
+            same = partial(np.testing.assert_allclose, rtol=1e-10, atol=1e-12)
+        same(said[question], answer, err_msg=f"{name}: {question}")
 
 
-def test_another_process_gives_the_same_bits_without_warnings(models, tmp_path):
+def test_another_process_gives_the_same_answers_without_warnings(models, tmp_path):
     for name, (model, _) in models.items():
         kc.save(model, tmp_path / name)
     samples = {name: part for name, (_, part) in models.items()}
