@@ -111,9 +111,9 @@ def test_every_estimator_and_component_has_a_name():
 
 def test_every_public_class_of_models_has_a_name():
     """Also those that have subclasses."""
-    public = {
+    public = [
         getattr(module, name) for module in modules() for name in getattr(module, "__all__", ())
-    }
+    ]
     found = {kind for kind in public if isinstance(kind, type) and issubclass(kind, BaseEstimator)}
     assert len(found) > 50
     assert {kind.__name__ for kind in found if name_of(kind) is None} == UNHELD_BASES
