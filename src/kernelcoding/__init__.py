@@ -18,6 +18,7 @@ from .coders import (
 )
 from .dictionary_learning import KernelDictionaryLearning
 from .kernel_learning import KernelLearning
+from .persistence import load, save
 
 __all__ = [
     "DiscriminativeKSVD",
@@ -35,5 +36,7 @@ __all__ = [
     "__version__",
     "constraints",
     "kernels",
+    "load",
     "priors",
+    "save",
 ]

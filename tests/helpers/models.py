@@ -101,6 +101,24 @@ def fitted():
             aggregation.KernelVLAD(n_words=3, n_landmarks=8, random_state=0).fit(sets(5, 0)),
             sets(3, 1),
         ),
+        "fisher": (
+            aggregation.FisherVector(n_components=2, n_pca=3, random_state=0).fit(sets(5, 0)),
+            sets(3, 1),
+        ),
+        "vlad of axes": (
+            aggregation.VLAD(n_words=3, n_pca=2, random_state=0).fit(sets(5, 0)),
+            sets(3, 1),
+        ),
+        "kernel fisher": (
+            aggregation.KernelFisherVector(n_components=2, n_axes=3, random_state=0).fit(
+                sets(5, 0)
+            ),
+            sets(3, 1),
+        ),
+        "whitened words": (
+            images.VisualWords(n_words=5, n_components=2, random_state=0).fit(sets(5, 0)),
+            sets(3, 1),
+        ),
         "faces": (images.RandomFaces(n_components=5).fit(X.reshape(-1, 8, 8)), Q.reshape(-1, 8, 8)),
     }
     return models

@@ -76,11 +76,11 @@ def test_archives_with_other_members_are_refused(honest, forged):
 
 def test_formats_of_the_future_are_named(forged):
     refused(
-        forge(forged, coder_of(), format=2, version="9.1"),
-        r"format 2, written by kernelcoding 9\.1; this version reads format 1",
+        forge(forged, coder_of(), format=3, version="9.1"),
+        r"format 3, written by kernelcoding 9\.1; this version reads formats 1 to 2",
     )
-    for version in (0, None, "1", [1], 1.5):
-        refused(forge(forged, coder_of(), format=version))
+    for version in (0, -1, None, "1", "2", [1], 1.5, 2.0, True):
+        refused(forge(forged, coder_of(), format=version), "this version reads")
 
 
 def test_huge_declared_arrays_are_refused(forged):
@@ -100,5 +100,6 @@ def test_huge_declared_arrays_are_refused(forged):
 def test_very_deep_descriptions_are_refused(forged):
     for start, end in (('{"list":[', "]}"), ("[", "]")):
         text = start * 200_000 + end * 200_000
-        text = '{"format": 1, "model": ' + text + "}"
-        refused(write(forged, text, {}), "is not a model file")
+        for version in (1, 2):
+            whole = f'{{"format": {version}, "model": {text}}}'
+            refused(write(forged, whole, {}), "is not a model file")

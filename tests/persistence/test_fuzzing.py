@@ -3,26 +3,43 @@
 import copy
 import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 
-from helpers.model_files import coder_of, contents, forge, write, write_honest
-from kernelcoding import persistence
+from helpers.model_files import (
+    coder_of,
+    contents,
+    forge,
+    write,
+    write_honest,
+    write_pipeline,
+)
 from kernelcoding.persistence import ModelFileError, load
+from kernelcoding.persistence.reading import MAKERS
+
+OLD = Path(__file__).parent / "files_of_format_1" / "several_bilinear.kc"
+CLASSIFIERS = {"neighbours": KNeighborsClassifier(2), "support vectors": SVC()}
 
 
-@pytest.fixture(scope="module")
-def honest(tmp_path_factory):
-    return write_honest(tmp_path_factory.mktemp("honest") / "model.kc")
+@pytest.fixture(scope="module", params=["own", "old", *CLASSIFIERS])
+def honest(request, tmp_path_factory):
+    """A file with every kind of part: of this package, of format 1, with scikit-learn inside."""
+    path = tmp_path_factory.mktemp("honest") / "model.kc"
+    if request.param in CLASSIFIERS:
+        return write_pipeline(path, CLASSIFIERS[request.param])
+    return OLD if request.param == "old" else write_honest(path)
 
 
 # Anything JSON, with the words that mean something.
 WORDS = st.sampled_from(
-    [*persistence.MAKERS, "same", "float", "number", "state", "of", "as", "shape", "array_0"]
+    [*MAKERS, "same", "float", "number", "dtype", "type", "state", "of", "as", "shape", "array_0"]
 ) | st.text(max_size=3)
 LEAVES = st.none() | st.booleans() | st.integers(-2, 12) | st.floats() | WORDS
 JSON = st.recursive(
@@ -81,9 +98,10 @@ def test_mutated_descriptions_fail_well(data, honest, tmp_path):
 @FUZZ
 @given(tree=JSON)
 def test_random_descriptions_fail_well(tree, tmp_path):
-    path = forge(tmp_path / "random", tree, {"array_0": np.eye(2)})
-    assert survives(path)
-    assert survives(forge(path, coder_of(groups=tree), {"array_0": np.eye(2)}))
+    for version in (1, 2):
+        for whole in (tree, coder_of(groups=tree)):
+            arrays = {"array_0": np.eye(2)}
+            assert survives(forge(tmp_path / "random", whole, arrays, format=version))
 
 
 @FUZZ

@@ -2,7 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import kernelcoding as kc
 from helpers.models import learned
@@ -17,13 +22,35 @@ class Mine(kc.KernelSparseCoder):
 
 UNSAVABLE = {
     r"model\.kernel is a builtins\.function": kc.KernelSparseCoder(kernel=lambda A, B: A @ B.T),
-    r"model\.callback is a builtins\.function": learned(callback=lambda progress: None),
-    r"model\.random_state is a .*RandomState": learned(random_state=np.random.RandomState(0)),
+    r"model\.callback is a builtins\.function, .* Functions are code": learned(
+        callback=lambda progress: None
+    ),
+    r"model\.random_state is a .*RandomState.* Give a number": learned(
+        random_state=np.random.RandomState(0)
+    ),
     r"model\.coder\.kernel\.kernels\[1\]\.gamma is a builtins\.complex": kc.ResidualClassifier(
         kc.KernelLLC(kernel=ks.MultipleKernel([ks.Linear(), ks.Gaussian(gamma=1j)]))
     ),
-    r"model is a sklearn\..*LogisticRegression": LogisticRegression(),
-    r"model\.coder is a sklearn\..*LogisticRegression": kc.ResidualClassifier(LogisticRegression()),
+    r"model is a sklearn\..*DecisionTreeClassifier": DecisionTreeClassifier(),
+    r"model\.coder is a sklearn\..*DecisionTree": kc.ResidualClassifier(DecisionTreeClassifier()),
+    r"model is a .*GridSearchCV, .* Save its best_estimator_, the model": GridSearchCV(
+        LogisticRegression(), {"C": [1, 2]}
+    ),
+    r"model\.steps\[1\]\[1\] is a .*GridSearchCV.* Save its best_estimator_": make_pipeline(
+        kc.KernelLLC(), GridSearchCV(LogisticRegression(), {"C": [1, 2]})
+    ),
+    r"model\.steps\[0\]\[1\] cannot be saved: functions are code": make_pipeline(
+        FunctionTransformer(np.log1p), kc.KernelLLC()
+    ),
+    r"model\.steps\[1\]\[1\] cannot be saved: functions": make_pipeline(
+        StandardScaler(), FunctionTransformer(inverse_func=ks.Linear())
+    ),
+    r"model\.memory is a builtins\.str, .* set memory=None": make_pipeline(
+        kc.KernelLLC(), memory="folder"
+    ),
+    r"model\.transformers\[0\]\[2\] is a .* Give the columns by name": ColumnTransformer(
+        [("all", kc.KernelLLC(), make_column_selector("a"))]
+    ),
     r"model is a .*Mine": Mine(),
     r"model\.kernel is a builtins\.type": kc.KernelSparseCoder(kernel=ks.Linear),
     r"model\.groups is a builtins\.set": kc.KernelSparseCoder(groups={1, 2}),

@@ -7,7 +7,7 @@ from scipy import sparse
 import kernelcoding as kc
 from helpers.model_files import there_and_back
 from helpers.names import stable
-from kernelcoding import persistence
+from kernelcoding.persistence.values import SPARSE
 
 
 def held(value, tmp_path):
@@ -21,6 +21,8 @@ VALUES = [
     *(slice(1, None, 2), slice(np.int64(3)), (), [], {}, [[1], (2, [3.5])], {1: "a", "b": (None,)}),
     *(np.zeros((0, 3)), np.array(3.5), np.array(["a", "bc"]), np.arange(3, dtype=">i2")),
     np.array([(1, 2.5)], dtype=[("a", int), ("b", "f4")]),
+    *(np.float32, np.longdouble, np.bool_, float, bool, object, np.dtype("f4"), np.dtype(">i2")),
+    *(np.dtype("O"), np.dtype("U3")),
 ]
 
 
@@ -50,7 +52,7 @@ def test_arrays_keep_their_order_and_object_arrays_their_items(tmp_path):
         assert again[:, 0].tolist() == items
 
 
-@pytest.mark.parametrize("kind", persistence.SPARSE.values())
+@pytest.mark.parametrize("kind", SPARSE.values())
 def test_sparse_matrices_keep_their_format(kind, tmp_path):
     matrix = kind(np.array([[0, 1.5, 0], [2.5, 0, 0]], dtype=np.float32))
     again = held(matrix, tmp_path)

@@ -112,7 +112,7 @@ class FisherVector(SetTransformer):
 
     def _learn(self, sample: NDArray, random_state: np.random.RandomState) -> int:
         require_enough(sample, "n_components", max(self.n_components, 2))
-        self.pca_ = fitted_pca(self.n_pca, sample, random_state)
+        self.pca_ = fitted_pca(self.n_pca, sample)
         points = rotated(self.pca_, sample)
         settings = MixtureSettings(self.n_components, self.reg_covar, self.max_iter)
         self.mixture_ = DiagonalMixture.fit(points, settings, random_state)

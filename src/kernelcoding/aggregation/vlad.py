@@ -96,7 +96,7 @@ class VLAD(SetTransformer):
 
     def _learn(self, sample: NDArray, random_state: np.random.RandomState) -> int:
         require_enough(sample, "n_words", self.n_words)
-        self.pca_ = fitted_pca(self.n_pca, sample, random_state)
+        self.pca_ = fitted_pca(self.n_pca, sample)
         self.words_ = vlad_words(rotated(self.pca_, sample), self.n_words, random_state)
         return self.words_.size
 
@@ -123,9 +123,7 @@ def vlad_words(points: NDArray, n_words: int, random_state: np.random.RandomStat
     return means.cluster_centers_
 
 
-def fitted_pca(
-    n_pca: int | None, sample: NDArray, random_state: np.random.RandomState
-) -> PCA | None:
+def fitted_pca(n_pca: int | None, sample: NDArray) -> PCA | None:
     """The leading axes of the descriptors, or None where none are wanted."""
     if n_pca is None:
         return None
@@ -136,7 +134,7 @@ def fitted_pca(
             f"n_pca={n_pca} must be at most {most}: there are {len(sample)} descriptors of "
             f"{sample.shape[1]} numbers."
         )
-    return PCA(n_pca, svd_solver="full", random_state=random_state).fit(sample)
+    return PCA(n_pca, svd_solver="full").fit(sample)
 
 
 def rotated(pca: PCA | None, descriptors: NDArray) -> NDArray:

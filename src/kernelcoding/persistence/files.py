@@ -1,0 +1,136 @@
+"""Model files on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import sklearn
+from sklearn.base import BaseEstimator
+
+from .._version import __version__
+from . import scikit_learn
+from .errors import DAMAGED, ModelFileError
+from .history import FORMAT
+from .reading import Reader
+from .registry import PACKAGE
+from .writing import Writer
+
+PEER = "scikit-learn"  # whose version is in the files that hold objects of it
+
+
+def save(model: BaseEstimator, path: str | os.PathLike) -> None:
+    """Write an estimator or a pipeline to a file, all of it or nothing.
+
+    Parameters
+    ----------
+    model : estimator of this package, or of scikit-learn with such estimators inside
+        Fitted or not. It must not hold functions, random generators or objects of other packages:
+        a file of data cannot hold them. Of scikit-learn these may be inside: ``Pipeline``,
+        ``FeatureUnion``, ``ColumnTransformer``, ``StandardScaler``, ``MinMaxScaler``,
+        ``Normalizer``, ``PCA``, ``SimpleImputer``, ``OneHotEncoder``, ``OrdinalEncoder``,
+        ``LabelEncoder``, ``LabelBinarizer``, ``LinearSVC``, ``SVC``, ``LogisticRegression``,
+        ``Ridge``, ``RidgeClassifier`` and ``KNeighborsClassifier``.
+    path : path-like
+        An old file of that name is replaced when the new one is complete.
+
+    Raises
+    ------
+    ValueError
+        If the model holds what a file cannot; the message says what and where.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernelcoding as kc
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> model = make_pipeline(StandardScaler(), kc.KernelSparseCoder()).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kc.save(model, Path(folder) / "model.kc")
+    ...     again = kc.load(Path(folder) / "model.kc")
+    >>> np.array_equal(again.transform(X), model.transform(X))
+    True
+    """
+    if not isinstance(model, BaseEstimator):
+        raise ValueError(f"Expected an estimator of {PACKAGE}, got a {type(model).__qualname__}.")
+    writer = Writer()
+    content: dict[str, Any] = {"format": FORMAT, "version": __version__}
+    content["model"] = writer.describe(model, "model")
+    if any(name in scikit_learn.LOCATIONS for name in writer.names):
+        content[PEER] = sklearn.__version__
+    arrays: dict[str, Any] = {**writer.arrays, "description": np.array(json.dumps(content))}
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent} to save the model in.")
+    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
+    try:
+        with part.open("xb") as file:
+            np.savez_compressed(file, **arrays)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def load(path: str | os.PathLike) -> BaseEstimator:
+    """Read a model from a file.
+
+    Parameters
+    ----------
+    path : path-like
+        A file written by :func:`save`, of whatever origin.
+
+    Returns
+    -------
+    model : estimator
+        As it was saved.
+
+    Warns
+    -----
+    UserWarning
+        If the model holds objects of scikit-learn and was saved with another minor version of it.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is anything else, is damaged, or names what models are not made of.
+    """
+    with open(path, "rb") as file:
+        try:
+            model, written_with = _read(file)
+        except ModelFileError as error:
+            raise ModelFileError(f"{path}: {error}") from error
+        except Exception as error:  # what is not ours fails in more ways than can be listed
+            raise ModelFileError(f"{path} is not a model file of {PACKAGE}.") from error
+    if written_with is not None:
+        scikit_learn.warn_of_versions(written_with, stacklevel=2)
+    return model
+
+
+def _read(file: IO[bytes]) -> tuple[BaseEstimator, str | None]:
+    """The model, and the version of scikit-learn if objects of that are inside."""
+    with np.load(file, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    content = json.loads(str(arrays.pop("description")))
+    written_as, tree = content["format"], content["model"]
+    if type(written_as) is not int or not 1 <= written_as <= FORMAT:
+        raise ModelFileError(
+            f"the file has format {written_as}, written by {PACKAGE} {content.get('version')}; "
+            f"this version reads formats 1 to {FORMAT}."
+        )
+    reader = Reader(arrays, written_as)
+    model = reader.rebuild(tree)
+    reader.complete()
+    written_with = content.get(PEER) if reader.foreign else None
+    if not isinstance(model, BaseEstimator) or reader.arrays:
+        raise ModelFileError(DAMAGED)
+    if reader.foreign and not isinstance(written_with, str):
+        raise ModelFileError(DAMAGED)
+    return model, written_with
