@@ -3,12 +3,14 @@
 import io
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 import kernelcoding as kc
 from helpers.commands import invoke
+from helpers.experiments import few_digits
 from helpers.records import read_lines
 from kernelcoding.experiments import registry
 from kernelcoding.experiments.definition import Splits, Variants
@@ -29,23 +31,13 @@ SMALL = {
 TABLE = digits.EVERY_SAMPLE
 
 
-def few_digits(request):
-    whole = digits.digits_dataset(request)
-    return replace(
-        whole,
-        samples=whole.samples[:160],
-        target=whole.target[:160],
-        pictures=whole.pictures[:160],
-    )
-
-
 @pytest.fixture
 def small(monkeypatch):
     """Three coders on half of 160 digits, without dictionaries."""
     monkeypatch.setattr(digits, "METHODS", SMALL)
     made = digits.digits_experiment(1, 2, (5,), quick=True)
     splits = {"splits": Splits(1, halves(2))}
-    made = replace(made, load=few_digits, splits=splits, tables=made.tables[:1])
+    made = replace(made, load=partial(few_digits, 160), splits=splits, tables=made.tables[:1])
     variants = Variants(replace(made, quick=False), made)
     known = {"digits": variants, "mit-indoor": variants}
     monkeypatch.setattr(registry, "REGISTRY", known)
@@ -78,7 +70,7 @@ def test_the_demo_measures_what_it_says(small, tmp_path):
     assert [record["method"] for record in records] == [
         f"{method}, {kernel}" for method in SMALL for kernel in ("linear", "Gaussian")
     ]
-    dataset = few_digits(None)
+    dataset = few_digits(160, None)
     split = small.splits["splits"].make(dataset, 0)
     X, Q = dataset.samples[split.train], dataset.samples[split.test]
     coder = kc.KernelSparseCoder(Gaussian("median"), alpha=0.05)

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from helpers.records import read_lines
 from helpers.trees import write
 from kernelcoding.experiments.definition import Dataset, Experiment, Method, Splits, Table
 from kernelcoding.experiments.features.visual_words import Vocabulary
+from kernelcoding.experiments.paper.digits import digits_dataset
 from kernelcoding.experiments.running.splitting import halves
 
 CHANGING = ("seconds", "peak_memory_mb", "finished")
@@ -103,6 +105,17 @@ def build_diary(path, hold, settings, n_atoms):
 
 def entries(diary):
     return [json.loads(line) for line in Path(diary).read_text().splitlines()]
+
+
+def few_digits(count, request):
+    """The first digits of the set."""
+    whole = digits_dataset(request)
+    return replace(
+        whole,
+        samples=whole.samples[:count],
+        target=whole.target[:count],
+        pictures=whole.pictures[:count],
+    )
 
 
 # Sets of pictures --------------------------------------------------------------------------------

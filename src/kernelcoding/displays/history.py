@@ -139,9 +139,9 @@ def half_steps(estimator: BaseEstimator) -> list[str] | None:
     Where it gives none, their number leaves no doubt after one run that was not interrupted.
     """
     count, rounds = len(estimator.objective_history_), getattr(estimator, "n_iter_", 0)
-    told = getattr(estimator, "objective_steps_", ())
-    if len(told) == count:
-        return [str(name) for name in told]
+    given = getattr(estimator, "objective_steps_", ())
+    if len(given) == count:
+        return [str(name) for name in given]
     if getattr(estimator, "status_", "") == "online":  # one value per batch
         return None
     supervised = hasattr(estimator, "joint_classifier_")

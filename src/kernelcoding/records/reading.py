@@ -105,7 +105,7 @@ def experiments_of(lines: Sequence[ParsedLine], default: str) -> list[RecordedEx
     lines : sequence of ParsedLine
         Of one file.
     default : str
-        The name of an experiment whose lines do not tell it.
+        The name of an experiment whose lines do not have it.
     """
     described: dict[str, ExperimentRecord] = {}
     results: dict[str, dict[str, ResultRecord]] = {}

@@ -35,7 +35,7 @@ class Series:
 class Axes:
     """What the axes say, and how they are spaced."""
 
-    label: str  # of the whole picture, for those who do not see it
+    label: str  # of the whole picture, for screen readers
     x: str
     y: str
     x_ticks: Sequence[float] = ()
@@ -149,7 +149,7 @@ def draw_line(group: Element, line: Series, x: AxisScale, y: AxisScale) -> None:
 def draw_marker(
     group: Element, css: str, line: Series, place: tuple[float, float], words: str
 ) -> None:
-    """One marker with a title that pointers show."""
+    """One marker with a title, shown where a pointer rests on it."""
     at = f"translate({coordinate(place[0])} {coordinate(place[1])})"
     at += "" if line.scale == 1 else f" scale({line.scale:g})"
     marker = add_element(group, "path", {"class": css, "d": line.style.marker, "transform": at})

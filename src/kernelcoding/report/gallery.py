@@ -59,20 +59,23 @@ def galleries(groups: Sequence[ResultGroup]) -> tuple[Gallery, ...]:
     return tuple(
         Gallery(
             titled(group),
-            tuple(card(example) for example in first(group.results, "examples")[:MOST_EXAMPLES]),
-            first(group.results, "atom_images"),
+            tuple(
+                card_of(example)
+                for example in first_artifact(group.results, "examples")[:MOST_EXAMPLES]
+            ),
+            first_artifact(group.results, "atom_images"),
         )
         for group in groups
         if id(group) in chosen
     )
 
 
-def first(results: Sequence[ResultRecord], part: str) -> tuple:
+def first_artifact(results: Sequence[ResultRecord], part: str) -> tuple:
     """An artifact of the first split that has it."""
     return next((getattr(r.artifacts, part) for r in results if getattr(r.artifacts, part)), ())
 
 
-def card(example: Example) -> Card:
+def card_of(example: Example) -> Card:
     """Bars relative to the largest weight and residual; the smallest residual is the answer."""
     largest = max((abs(atom.weight) for atom in example.atoms), default=0.0) or 1.0
     residuals = sorted(example.residuals, key=lambda pair: pair[1])
@@ -86,7 +89,12 @@ def card(example: Example) -> Card:
         is_right=example.label == example.predicted,
         atoms=tuple(atom_bar(atom, largest) for atom in example.atoms),
         residuals=tuple(
-            ValueBar(name, even(value, longest), length(value, longest), chosen=position == 0)
+            ValueBar(
+                name,
+                written_evenly(value, longest),
+                bar_length(value, longest),
+                chosen=position == 0,
+            )
             for position, (name, value) in enumerate(shown)
         ),
         more=f"and {counted(hidden, 'larger one')}" if hidden else "",
@@ -97,18 +105,18 @@ def atom_bar(atom: ExampleAtom, largest: float) -> ValueBar:
     """An atom's weight."""
     return ValueBar(
         atom.label,
-        even(atom.weight, largest),
-        length(atom.weight, largest),
+        written_evenly(atom.weight, largest),
+        bar_length(atom.weight, largest),
         negative=atom.weight < 0,
         image=atom.image,
     )
 
 
-def length(value: float, longest: float) -> str:
+def bar_length(value: float, longest: float) -> str:
     """Percent of the longest bar."""
     return f"{100 * abs(value) / longest:.1f}"
 
 
-def even(value: float, longest: float) -> str:
+def written_evenly(value: float, longest: float) -> str:
     """The same decimals for all numbers of a list."""
     return decimal(value, 3 if longest < 10 else 1)

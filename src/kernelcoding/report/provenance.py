@@ -26,7 +26,7 @@ class Provenance:
 
 
 def provenance_of(anchor: str, group: ResultGroup) -> Provenance:
-    """Settings that all splits share are said once, others stand in the splits' rows."""
+    """Settings that all splits share are given once, others in the rows of the splits."""
     configurations = [dict(result.configuration) for result in group.results]
     shared, varying = divided(configurations)
     versions, differing = divided([dict(result.versions) for result in group.results])
@@ -77,11 +77,11 @@ def splits_table(group: ResultGroup, settings: Sequence[str], versions: Sequence
             PageCell(str(result.seed) or NONE, number_or_word(result.seed)),
             PageCell(decimal(result.value), result.value),
             PageCell(decimal(result.nonzeros), result.nonzeros),
-            *(certificate(result, places(errors)) if is_certified else ()),
+            *(certificate_cells(result, places(errors)) if is_certified else ()),
             PageCell(decimal(result.seconds, seconds), result.seconds),
             PageCell(decimal(result.memory, memory), result.memory),
-            *(setting(dict(result.configuration), name) for name in settings),
-            *(setting(dict(result.versions), name) for name in versions),
+            *(setting_cell(dict(result.configuration), name) for name in settings),
+            *(setting_cell(dict(result.versions), name) for name in versions),
             PageCell(result.finished or NONE, result.finished or None),
             PageCell(result.source, result.source),
         )
@@ -90,7 +90,7 @@ def splits_table(group: ResultGroup, settings: Sequence[str], versions: Sequence
     return PageTable(f"Splits of {titled(group)}", columns, rows)
 
 
-def certificate(result: ResultRecord, digits: int) -> tuple[PageCell, PageCell]:
+def certificate_cells(result: ResultRecord, digits: int) -> tuple[PageCell, PageCell]:
     """Gap and error of one split."""
     gap, error = result.artifacts.gap, error_percent(result)
     return PageCell(scientific(gap), gap), PageCell(decimal(error, digits), error)
@@ -106,7 +106,7 @@ def number_or_word(label: int | str) -> float | str | None:
     return value if value is not None else word or None
 
 
-def setting(mapping: dict[str, JSON], name: str) -> PageCell:
+def setting_cell(mapping: dict[str, JSON], name: str) -> PageCell:
     """One setting of one split."""
     if name not in mapping:
         return PageCell(NONE)

@@ -100,5 +100,5 @@ def padded(
     if logarithmic:
         factor = max(high / low, 1.5) ** share
         return low / factor, high * factor
-    air = share * (high - low) or max(1e-3, 0.05 * abs(high))
-    return low - air, high + air
+    room = share * (high - low) or max(1e-3, 0.05 * abs(high))
+    return low - room, high + room

@@ -61,9 +61,9 @@ def results_table(
     """Our numbers beside the paper's, with what they cost; empty columns are left out."""
     parts = [
         [(Column("Method", numeric=False), [PageCell(g.method, g.method) for g in groups])],
-        [sizes(groups)],
-        ours(groups, metric, anchors),
-        paper(groups),
+        [size_column(groups)],
+        our_columns(groups, metric, anchors),
+        paper_columns(groups),
         [
             (
                 Column("Splits", hint="Splits that have a number"),
@@ -71,10 +71,10 @@ def results_table(
             )
         ],
         [
-            figure(groups, "Nonzeros", "Mean number of atoms per code", lambda r: r.nonzeros),
-            *certificates(groups),
-            figure(groups, "Seconds", "Mean over splits", lambda r: r.seconds),
-            figure(groups, "Memory, MB", "Peak, mean over splits", lambda r: r.memory),
+            mean_column(groups, "Nonzeros", "Mean number of atoms per code", lambda r: r.nonzeros),
+            *certificate_columns(groups),
+            mean_column(groups, "Seconds", "Mean over splits", lambda r: r.seconds),
+            mean_column(groups, "Memory, MB", "Peak, mean over splits", lambda r: r.memory),
         ],
     ]
     present = [
@@ -89,12 +89,12 @@ def results_table(
 Filled = tuple[Column, list[PageCell]]
 
 
-def sizes(groups: Sequence[ResultGroup]) -> Filled:
+def size_column(groups: Sequence[ResultGroup]) -> Filled:
     """Numbers of atoms."""
     return Column("Atoms"), [PageCell(size(group.size), group.size) for group in groups]
 
 
-def ours(groups: Sequence[ResultGroup], metric: str, anchors: Sequence[str]) -> list[Filled]:
+def our_columns(groups: Sequence[ResultGroup], metric: str, anchors: Sequence[str]) -> list[Filled]:
     """Mean and spread, linked to the records they come from."""
     column = Column(percent(metric), hint="Mean ± standard deviation over splits")
     spreads = any(group.value.spread is not None for group in groups)
@@ -117,7 +117,7 @@ def percent(name: str) -> str:
     return f"{name},\u00a0%"
 
 
-def paper(groups: Sequence[ResultGroup]) -> list[Filled]:
+def paper_columns(groups: Sequence[ResultGroup]) -> list[Filled]:
     """The paper's numbers, the difference, and what it means."""
     verdicts = [group.verdict for group in groups]
     if not any(group.paper is not None for group in groups):
@@ -164,23 +164,23 @@ def table_range(groups: Sequence[ResultGroup]) -> tuple[float, float]:
     return max(0.0, math.floor(low)), math.ceil(high) if high < 100 else max(100.0, max(values))
 
 
-def figure(
+def mean_column(
     groups: Sequence[ResultGroup], title: str, hint: str, of: Callable[[ResultRecord], float | None]
 ) -> Filled:
-    """The mean of one figure over splits."""
+    """The mean over splits of one number of the records."""
     means = [group.over_splits(of).mean for group in groups]
     digits = places(means)
     return Column(title, hint=hint), [PageCell(decimal(mean, digits), mean) for mean in means]
 
 
-def certificates(groups: Sequence[ResultGroup]) -> list[Filled]:
+def certificate_columns(groups: Sequence[ResultGroup]) -> list[Filled]:
     """How far codes are from their optimum at most, and from the samples on average."""
     gaps = [group.largest(lambda result: result.artifacts.gap) for group in groups]
     gap = Column(GAP, hint="Distance to the optimum, the largest over test samples and splits")
     hint = "Mean squared error relative to the atoms' squared norm, mean over splits"
     return [
         (gap, [PageCell(scientific(value), value) for value in gaps]),
-        figure(groups, ERROR, hint, error_percent),
+        mean_column(groups, ERROR, hint, error_percent),
     ]
 
 

@@ -2,11 +2,12 @@
 
 import base64
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from helpers.experiments import results
+from helpers.experiments import few_digits, results
 from kernelcoding import KernelSparseCoder, ResidualClassifier
 from kernelcoding.experiments import REGISTRY
 from kernelcoding.experiments.definition import Splits
@@ -15,12 +16,18 @@ from kernelcoding.experiments.running.runner import run_experiment
 from kernelcoding.experiments.running.splitting import halves
 from kernelcoding.kernels import Gaussian
 
-QUICK = replace(REGISTRY["digits"].quick, splits={"splits": Splits(1, halves(2, n_train=12))})
+TABLES = REGISTRY["digits"].quick.tables
+QUICK = replace(
+    REGISTRY["digits"].quick,
+    tables=(TABLES[0], replace(TABLES[1], sizes=(20,))),
+    load=partial(few_digits, 600),
+    splits={"splits": Splits(1, halves(2, n_train=12))},
+)
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """The quick version, with twelve training samples per class."""
+    """The quick version on the first 600 digits, with twelve training samples per class."""
     folder = tmp_path_factory.mktemp("digits")
     return results(run_experiment(QUICK, out=folder, progress=False))
 
@@ -66,7 +73,7 @@ def test_digits_leave_everything_a_report_shows(found):
 
 def test_the_residual_rule_by_hand_gives_the_number_of_the_record(found):
     record = found[f"{digits.EVERY_SAMPLE}/sparse coding, Gaussian/None/0"]
-    dataset = digits.digits_dataset(None)
+    dataset = few_digits(600, None)
     split = QUICK.splits["splits"].make(dataset, 0)
     X, Q = dataset.samples[split.train], dataset.samples[split.test]
     distances = 2.0 - 2.0 * (X @ X.T)[np.triu_indices(len(X), 1)]

@@ -7,12 +7,13 @@ import sys
 import time
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.linear_model import RidgeClassifier
 
-from helpers.experiments import blobs, entries, results, stable, toy
+from helpers.experiments import blobs, entries, few_digits, results, stable, toy
 from helpers.records import read_lines
 from kernelcoding import KernelDictionaryLearning, KernelSparseCoder
 from kernelcoding.experiments.definition import Method, Splits, Table
@@ -160,7 +161,8 @@ def test_a_finished_run_does_not_even_read_the_data(tmp_path, capsys):
 
 def test_several_processes_find_what_one_finds(tmp_path):
     small = digits.digits_experiment(2, 2, (12,), quick=True)
-    small = replace(small, splits={"splits": Splits(2, halves(2, n_train=15))})
+    splits = {"splits": Splits(2, halves(2, n_train=15))}
+    small = replace(small, load=partial(few_digits, 300), splits=splits)
     chosen = Selection(methods=("kSC", "kLLC", "sparse coding, Gaussian", "l-SkSC"))
     files = [
         run_experiment(small, out=tmp_path / name, n_jobs=jobs, selection=chosen, progress=False)

@@ -263,6 +263,43 @@ def views_curve(scale: FmdScale) -> tuple[Method, ...]:
     return joint + tuple(control_row(method) for method in joint)
 
 
+def fmd_tables(scale: FmdScale) -> tuple[Table, ...]:
+    """Words as in the paper, then Fisher vectors, then these with colour covariances."""
+    curve = curve_methods(scale.spaces, scale.rounds)
+    controls = tuple(control_row(method) for method in curve[5:])
+    views = two_views(scale)
+    machine = kernels_svm_row("SVC", views, scale.spaces["SVC, views"], "both")
+    one: Numbers = {(name, None): value for name, value in PAPER_ONE.items()}
+    four: Numbers = {(name, None): value for name, value in PAPER_FOUR.items()}
+    return (
+        Table("all samples, one kernel", every_photograph(scale), paper=one),
+        Table("all samples, four kernels", several_kernels(scale, KERNELS), paper=four),
+        Table(
+            "accuracy against atoms",
+            curve + controls,
+            "curve",
+            sizes=scale.sizes,
+            paper={("bi-SkSC", scale.sizes[-1]): BEST},
+        ),
+        Table("Fisher vectors, one kernel", every_photograph(scale, "fisher"), paper=one),
+        Table(
+            "Fisher vectors, four kernels", several_kernels(scale, KERNELS, "fisher"), paper=four
+        ),
+        Table(
+            "Fisher vectors and colour covariances",
+            (*several_kernels(scale, views, "both"), machine),
+            paper=four,
+        ),
+        Table(
+            "Fisher vectors and colour covariances, accuracy against atoms",
+            views_curve(scale),
+            "curve",
+            sizes=scale.view_sizes,
+            paper={("bi-SkSC", scale.view_sizes[-1]): BEST},
+        ),
+    )
+
+
 def fmd_experiment(scale: FmdScale, quick: bool = False) -> Experiment:
     """The experiment at a scale.
 
@@ -272,12 +309,6 @@ def fmd_experiment(scale: FmdScale, quick: bool = False) -> Experiment:
     quick : bool
         Whether the records call it the quick version.
     """
-    curve = curve_methods(scale.spaces, scale.rounds)
-    controls = tuple(control_row(method) for method in curve[5:])
-    views = two_views(scale)
-    machine = kernels_svm_row("SVC", views, scale.spaces["SVC, views"], "both")
-    one: Numbers = {(name, None): value for name, value in PAPER_ONE.items()}
-    four: Numbers = {(name, None): value for name, value in PAPER_FOUR.items()}
     make = halves(scale.n_folds, first_seed=1000)
     return Experiment(
         name="fmd",
@@ -289,35 +320,7 @@ def fmd_experiment(scale: FmdScale, quick: bool = False) -> Experiment:
             "splits": Splits(scale.n_splits, make),
             "curve": Splits(scale.curve_splits, make),
         },
-        tables=(
-            Table("all samples, one kernel", every_photograph(scale), paper=one),
-            Table("all samples, four kernels", several_kernels(scale, KERNELS), paper=four),
-            Table(
-                "accuracy against atoms",
-                curve + controls,
-                "curve",
-                sizes=scale.sizes,
-                paper={("bi-SkSC", scale.sizes[-1]): BEST},
-            ),
-            Table("Fisher vectors, one kernel", every_photograph(scale, "fisher"), paper=one),
-            Table(
-                "Fisher vectors, four kernels",
-                several_kernels(scale, KERNELS, "fisher"),
-                paper=four,
-            ),
-            Table(
-                "Fisher vectors and colour covariances",
-                (*several_kernels(scale, views, "both"), machine),
-                paper=four,
-            ),
-            Table(
-                "Fisher vectors and colour covariances, accuracy against atoms",
-                views_curve(scale),
-                "curve",
-                sizes=scale.view_sizes,
-                paper={("bi-SkSC", scale.view_sizes[-1]): BEST},
-            ),
-        ),
+        tables=fmd_tables(scale),
         views=VIEWS,
         quick=quick,
     )

@@ -109,18 +109,18 @@ def covariances(channels: str, embed_mean: bool, dataset: Dataset, split: Split)
 
 
 def tangent_space(settings: Settings, n_atoms: int) -> BaseEstimator:
-    """Pyriemann's tangent space and a Gaussian SVC."""
+    """The tangent space of pyriemann and a Gaussian SVC."""
     tangent = import_module("pyriemann.tangentspace").TangentSpace(metric="riemann")
     return make_pipeline(tangent, SVC(C=settings["C"]))
 
 
 def riemannian_svm(settings: Settings, n_atoms: int) -> BaseEstimator:
-    """Pyriemann's support vector machine."""
+    """The support vector machine of pyriemann."""
     return import_module("pyriemann.classification").SVC(metric="logeuclid")
 
 
 def minimum_distance(settings: Settings, n_atoms: int) -> BaseEstimator:
-    """Pyriemann's nearest mean."""
+    """The nearest mean of pyriemann."""
     return import_module("pyriemann.classification").MDM(metric="riemann")
 
 
