@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 
 import kernelcoding as kc
-
-cli = pytest.importorskip("kernelcoding.cli")
-testing = pytest.importorskip("typer.testing")
-
-
-def invoke(*arguments):
-    # A wide terminal: tables are not folded.
-    return testing.CliRunner().invoke(cli.app, arguments, env={"COLUMNS": "200"})
+from helpers.commands import invoke
 
 
 def test_help_names_the_commands_and_options():
@@ -30,27 +23,37 @@ def test_unknown_commands_fail():
     assert invoke("demo", "--n-jobs", "many").exit_code != 0
 
 
-def modules_after(statement):
-    code = f"{statement}\nimport sys\nprint(' '.join(sys.modules))"
+IMPORTS = """
+import sys
+def loaded(): print(*sys.modules)
+import sklearn.base, sklearn.metrics.pairwise; loaded()
+import kernelcoding; loaded()
+import kernelcoding.experiments; loaded()
+"""
+
+
+@pytest.fixture(scope="module")
+def modules():
+    """What a fresh Python has loaded: after scikit-learn, the package, the experiments."""
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=True, timeout=120
     )
-    return set(done.stdout.split())
+    return [set(line.split()) for line in done.stdout.splitlines()]
 
 
-def test_importing_the_package_is_cheap():
-    loaded = modules_after("import kernelcoding")
+def test_importing_the_package_is_cheap(modules):
+    sklearn, loaded, _ = modules
     # scikit-learn loads pandas where it is installed; what counts is what we add to it.
-    ours = loaded - modules_after("import sklearn.base, sklearn.metrics.pairwise")
+    ours = loaded - sklearn
     assert "kernelcoding.coders.sparse" in ours
     assert not loaded & {"numba", "matplotlib", "cv2"}
     assert not ours & {"pandas", "typer", "rich", "dask", "skimage"}
 
 
-def test_experiments_need_no_other_library():
+def test_experiments_need_no_other_library(modules):
     """Rows of other libraries are left out where those are missing."""
-    loaded = modules_after("import kernelcoding.experiments")
-    assert "kernelcoding.experiments.yaleb" in loaded
+    _, _, loaded = modules
+    assert "kernelcoding.experiments.paper.yaleb" in loaded
     assert not loaded & {"dictlearn", "pyriemann", "cv2"}
 
 

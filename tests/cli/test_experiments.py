@@ -3,21 +3,25 @@
 import io
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 import kernelcoding as kc
-from kernelcoding.experiments import digits, read_records, registry, summarize
+from helpers.commands import invoke
+from helpers.experiments import few_digits
+from helpers.records import read_lines
+from kernelcoding.experiments import registry
 from kernelcoding.experiments.definition import Splits, Variants
-from kernelcoding.experiments.splitting import halves
-from kernelcoding.experiments.summary import Row
+from kernelcoding.experiments.paper import digits
+from kernelcoding.experiments.running.splitting import halves
 from kernelcoding.kernels import Gaussian
+from kernelcoding.records import ResultRecord, read_runs, tables_of
 
-cli = pytest.importorskip("kernelcoding.cli")
+demo = pytest.importorskip("kernelcoding.cli.demo")
 comparison = pytest.importorskip("kernelcoding.cli.comparison")
 rich_console = pytest.importorskip("rich.console")
-testing = pytest.importorskip("typer.testing")
 
 SMALL = {
     "sparse coding": kc.KernelSparseCoder(alpha=0.05),
@@ -27,39 +31,24 @@ SMALL = {
 TABLE = digits.EVERY_SAMPLE
 
 
-def few_digits(request):
-    whole = digits.load(request)
-    return replace(
-        whole,
-        samples=whole.samples[:160],
-        target=whole.target[:160],
-        pictures=whole.pictures[:160],
-    )
-
-
 @pytest.fixture
 def small(monkeypatch):
     """Three coders on half of 160 digits, without dictionaries."""
     monkeypatch.setattr(digits, "METHODS", SMALL)
-    made = digits.experiment(1, 2, (5,), quick=True)
+    made = digits.digits_experiment(1, 2, (5,), quick=True)
     splits = {"splits": Splits(1, halves(2))}
-    made = replace(made, load=few_digits, splits=splits, tables=made.tables[:1])
+    made = replace(made, load=partial(few_digits, 160), splits=splits, tables=made.tables[:1])
     variants = Variants(replace(made, quick=False), made)
     known = {"digits": variants, "mit-indoor": variants}
     monkeypatch.setattr(registry, "REGISTRY", known)
     return made
 
 
-def invoke(*arguments, width=200):
-    arguments = [str(argument) for argument in arguments]
-    return testing.CliRunner().invoke(cli.app, arguments, env={"COLUMNS": str(width)})
-
-
 def test_the_demo_prints_the_table_and_writes_the_report(small, tmp_path):
     out, runs = tmp_path / "new" / "folder" / "report.html", tmp_path / "runs"
     first = invoke("demo", "--out", out, "--runs", runs)
     assert first.exit_code == 0, first.output
-    for word in (*cli.COLUMNS, *SMALL, "linear", "Gaussian", "report.html", "digits.jsonl"):
+    for word in (*demo.COLUMNS, *SMALL, "linear", "Gaussian", "report.html", "digits.jsonl"):
         assert word in first.output
     page = out.read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
@@ -77,11 +66,11 @@ def test_the_demo_prints_the_table_and_writes_the_report(small, tmp_path):
 
 def test_the_demo_measures_what_it_says(small, tmp_path):
     done = invoke("demo", "--out", tmp_path / "r.html", "--runs", tmp_path / "runs")
-    records = read_records(tmp_path / "runs" / "digits.jsonl")[1:]
+    records = read_lines(tmp_path / "runs" / "digits.jsonl")[1:]
     assert [record["method"] for record in records] == [
         f"{method}, {kernel}" for method in SMALL for kernel in ("linear", "Gaussian")
     ]
-    dataset = few_digits(None)
+    dataset = few_digits(160, None)
     split = small.splits["splits"].make(dataset, 0)
     X, Q = dataset.samples[split.train], dataset.samples[split.test]
     coder = kc.KernelSparseCoder(Gaussian("median"), alpha=0.05)
@@ -143,9 +132,10 @@ def test_the_demo_covers_every_coder():
 def test_reproduce_ends_with_our_numbers(small, tmp_path, name):
     result = invoke("reproduce", name, "--out", tmp_path, "--quick")
     assert result.exit_code == 0, result.output
-    (row, *_) = summarize(tmp_path / "digits.jsonl")
+    (recorded,) = read_runs(tmp_path / "digits.jsonl").experiments
+    row = tables_of(recorded.results)[TABLE][0]
     line = next(line for line in result.output.splitlines() if line.startswith(row.method))
-    assert line.split()[-2:] == [f"{row.mean:.1f}", "1"]
+    assert line.split()[-2:] == [f"{row.value.mean:.1f}", "1"]
     assert TABLE in result.output
     assert str(tmp_path / "digits.jsonl") in result.output
     assert "There is no experiment 'mit'; there are" in invoke("reproduce", "mit").stderr
@@ -153,12 +143,17 @@ def test_reproduce_ends_with_our_numbers(small, tmp_path, name):
 
 def test_ours_beside_the_papers():
     rows = [
-        Row("570 atoms", "kSC [x]", 570, 97.26, 0.44, 5, 96.9, 1.0),
-        Row("570 atoms", "D-KSVD", 570, 94.0, None, 1, None, 1.0),
-        Row("all samples", "SRC", None, 95.0, 0.5, 5, 97.2, 1.0),
+        ("570 atoms", "kSC [x]", 570, (96.7, 97.0, 97.3, 97.5, 97.8), 96.9),
+        ("570 atoms", "D-KSVD", 570, (94.0,), None),
+        ("all samples", "SRC", None, (94.4, 94.6, 95.0, 95.4, 95.6), 97.2),
+    ]
+    results = [
+        ResultRecord("x", f"{method}{split}", table, method, None, size, split, 0, value, paper)
+        for table, method, size, values, paper in rows
+        for split, value in enumerate(values)
     ]
     console = rich_console.Console(width=80, record=True, file=io.StringIO())
-    for table in comparison.comparisons(rows):
+    for table in comparison.comparisons(tables_of(results)):
         console.print(table)
     said = [line.split() for line in console.export_text().splitlines()]
     assert said == [

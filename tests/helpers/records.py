@@ -68,6 +68,11 @@ def result(experiment, table, method, split, value, **changes):
     return line | changes
 
 
+def read_lines(path):
+    """The objects of a file, by JSON alone: what is really on the disk."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 def write(path, lines):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
@@ -237,7 +242,7 @@ EXPERIMENTS = {"yaleb": yaleb, "fmd": fmd, "virus": virus, "digits": digits}
 
 
 def write_runs(folder, names=tuple(EXPERIMENTS)):
-    """One file an experiment; the same records every time."""
+    """One file per experiment; the same records every time."""
     for name in names:
         write(folder / f"{name}.jsonl", EXPERIMENTS[name](np.random.default_rng(7)))
     return folder

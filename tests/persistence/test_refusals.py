@@ -12,10 +12,10 @@ sklearn.linear_model._logistic:LogisticRegression sklearn.base:BaseEstimator
 kernelcoding:KernelSparseCoder kernelcoding:persistence kernelcodings.coders:X kernelcoding
 kernelcoding.kernels.names:as_kernel kernelcoding.kernels:Gaussian kernelcoding.kernels.vector:np
 kernelcoding.kernels.base:clone kernelcoding.coders.sparse:KernelSparseCoder.fit
-kernelcoding.cli:app kernelcoding.cli.models:Coder kernelcoding.cli.tables:Samples
+kernelcoding.cli:app kernelcoding.cli.models:CoderName kernelcoding.cli.data_files:LabelledSamples
 kernelcoding.persistence:_Reader kernelcoding.persistence:ModelFileError
 kernelcoding._compiled.active_members:Row kernelcoding.datasets.transfer:Transfer
-kernelcoding.experiments.records:RecordFile kernelcoding.report.writing:Path
+kernelcoding.records.file:RecordFile kernelcoding.report.html_file:Path
 kernelcoding.solvers.result:Status kernelcoding.kernels.spd:LinAlgError
 kernelcoding.kernels..vector:Gaussian kernelcoding.kernels.nothing:Gaussian
 kernelcoding.kernels.vector:Nothing

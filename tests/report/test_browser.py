@@ -4,6 +4,7 @@ import itertools
 import shutil
 import struct
 import zlib
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -46,10 +47,18 @@ def letters():
         yield records.result("letters", "curve", method, 0, 80.0 + size, size=size)
 
 
+def some_of(lines):
+    """Fewer splits and numbers of atoms: what every test waits for is the loading of the page."""
+    sizes = (None, 50, 200, 500, 570)
+    return [line for line in lines if line.get("split", 0) < 3 and line.get("size") in sizes]
+
+
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("browser")
-    records.write_runs(folder / "runs")
+    for name, made in records.EXPERIMENTS.items():
+        lines = some_of(made(np.random.default_rng(7)))
+        records.write(folder / "runs" / f"{name}.jsonl", lines)
     with (folder / "runs" / "virus.jsonl").open("a") as file:
         file.write('{"kind": "result", "sch')
     evil = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
@@ -67,8 +76,8 @@ def browser():
         browser.close()
 
 
-@pytest.fixture
-def opened(browser, address):
+@contextmanager
+def watched_pages(browser, address):
     """Opens the page and, at the end, asserts that it neither complained nor fetched anything."""
     contexts, complaints, requests = [], [], []
 
@@ -94,6 +103,39 @@ def opened(browser, address):
     assert {url.partition("#")[0] for url in requests if not url.startswith("data:")} == {address}
 
 
+@pytest.fixture
+def opened(browser, address):
+    """Pages of a test's own, which it may change."""
+    with watched_pages(browser, address) as open_page:
+        yield open_page
+
+
+@pytest.fixture(scope="module")
+def reloaded(browser, address):
+    """One page for many tests, loaded anew by each."""
+    with watched_pages(browser, address) as open_page:
+        page = open_page()
+
+        def load():
+            page.goto(address)
+            return page
+
+        yield load
+
+
+@pytest.fixture(scope="module")
+def untouched(browser, address):
+    """One page that no test changes but for its width: a function of the width."""
+    with watched_pages(browser, address) as open_page:
+        page = open_page()
+
+        def at(width=1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            return page
+
+        yield at
+
+
 def column(page, table, index):
     return page.eval_on_selector_all(
         f"{table} tbody tr", f"rows => rows.map(row => row.cells[{index}].innerText.trim())"
@@ -108,8 +150,8 @@ def ground(page):
     return page.evaluate("getComputedStyle(document.body).backgroundColor")
 
 
-def test_loads_quietly_and_runs_no_foreign_script(opened):
-    page = opened()
+def test_loads_quietly_and_runs_no_foreign_script(untouched):
+    page = untouched()
     assert page.title().startswith("Kernel coding")
     assert page.locator("section.experiment").count() == 6
     assert "cut short" in page.locator(".notice").first.inner_text()
@@ -120,8 +162,8 @@ def test_loads_quietly_and_runs_no_foreign_script(opened):
 TABLE = "#x-yaleb-t1 > .scroll table"
 
 
-def test_sorting_by_click(opened):
-    page = opened()
+def test_sorting_by_click(reloaded):
+    page = reloaded()
     before = column(page, TABLE, 0)
     values = [float(cell.split()[0]) for cell in column(page, TABLE, 2)]
     button = head(page, TABLE, "Accuracy")
@@ -141,8 +183,8 @@ def test_sorting_by_click(opened):
     assert column(page, TABLE, 0) == before
 
 
-def test_sorting_by_keyboard_with_missing_numbers_last(opened):
-    page = opened()
+def test_sorting_by_keyboard_with_missing_numbers_last(reloaded):
+    page = reloaded()
     head(page, TABLE, "Accuracy").click()
     assert column(page, TABLE, 3)[0] == "—"  # the control comes first now
     head(page, TABLE, "Paper").focus()
@@ -162,8 +204,8 @@ def test_sorting_by_keyboard_with_missing_numbers_last(opened):
 CODES = "#x-letters-t1 > .scroll table"
 
 
-def test_gaps_are_sorted_as_numbers(opened):
-    page = opened()
+def test_gaps_are_sorted_as_numbers(reloaded):
+    page = reloaded()
     button = head(page, CODES, "Gap")
     known = sorted((name for name in GAPS if GAPS[name] is not None), key=GAPS.get)
     for order in (known[::-1], known):
@@ -173,10 +215,10 @@ def test_gaps_are_sorted_as_numbers(opened):
     assert page.locator("#x-letters-t1 > .reading").is_visible()
 
 
-def test_a_full_table_fits_a_desktop_and_only_what_scrolls_takes_focus(opened):
+def test_a_full_table_fits_a_desktop_and_only_what_scrolls_takes_focus(untouched):
     box = "#x-letters-t1 > .scroll"
     for width, is_stop in ((1280, False), (375, True)):
-        page = opened(width=width)
+        page = untouched(width)
         page.wait_for_function(
             "([box, isStop]) => document.querySelector(box).hasAttribute('tabindex') === isStop",
             arg=[box, is_stop],
@@ -186,8 +228,8 @@ def test_a_full_table_fits_a_desktop_and_only_what_scrolls_takes_focus(opened):
 
 
 @pytest.mark.parametrize("place", ["#x-letters-t1", "#x-virus-t1"], ids=["short", "long"])
-def test_what_the_axes_of_a_confusion_mean_covers_no_class(opened, place):
-    overlaps, outside = opened().eval_on_selector(
+def test_what_the_axes_of_a_confusion_mean_covers_no_class(untouched, place):
+    overlaps, outside = untouched().eval_on_selector(
         f"{place} svg.matrix",
         """picture => {
             const boxes = [...picture.querySelectorAll('text')].map(node =>
@@ -207,8 +249,8 @@ def test_what_the_axes_of_a_confusion_mean_covers_no_class(opened, place):
     assert outside == []
 
 
-def test_words_are_sorted_as_words(opened):
-    page = opened()
+def test_words_are_sorted_as_words(reloaded):
+    page = reloaded()
     head(page, TABLE, "Method").click()
     names = column(page, TABLE, 0)
     assert names == sorted(names, key=str.lower)
@@ -230,10 +272,23 @@ def test_theme_follows_the_system_and_the_switch(opened):
     assert ground(light) == deep
 
 
+@pytest.fixture(scope="module")
+def unfolded(browser, address):
+    """One page with everything open: a function of the width."""
+    with watched_pages(browser, address) as open_page:
+        page = open_page()
+        page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+
+        def at(width):
+            page.set_viewport_size({"width": width, "height": 800})
+            return page
+
+        yield at
+
+
 @pytest.mark.parametrize("width", [320, 375, 768, 1280])
-def test_only_tables_scroll_sideways(opened, width):
-    page = opened(width=width)
-    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+def test_only_tables_scroll_sideways(unfolded, width):
+    page = unfolded(width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     # What reaches beyond the page must lie in a box that scrolls.
     outside = page.evaluate(
@@ -244,15 +299,15 @@ def test_only_tables_scroll_sideways(opened, width):
     assert outside == []
 
 
-def test_each_width_has_its_chart(opened):
+def test_each_width_has_its_chart(untouched):
     for width, shown, hidden in ((1280, "wide", "narrow"), (360, "narrow", "wide")):
-        page = opened(width=width)
+        page = untouched(width)
         assert page.locator(f"svg.chart.{shown}").first.is_visible()
         assert not page.locator(f"svg.chart.{hidden}").first.is_visible()
 
 
-def test_legends_hide_and_show_lines(opened):
-    page = opened()
+def test_legends_hide_and_show_lines(reloaded):
+    page = reloaded()
     figures = page.locator("#x-fmd-t1 .figures")
     key = figures.locator("button.key", has_text="kBOW")
     line = figures.locator(f"svg.wide g[data-series='{key.get_attribute('data-series')}']").first
@@ -263,8 +318,8 @@ def test_legends_hide_and_show_lines(opened):
     assert line.is_visible()
 
 
-def test_a_key_in_focus_brings_its_line_forward(opened):
-    figures = opened().locator("#x-letters-t2 .figures")
+def test_a_key_in_focus_brings_its_line_forward(reloaded):
+    figures = reloaded().locator("#x-letters-t2 .figures")
     key = figures.locator("button.key", has_text="control")
     lines = figures.locator("svg.wide g[data-series]")
     faded = "nodes => nodes.filter(node => getComputedStyle(node).opacity < 1).length"
@@ -276,8 +331,8 @@ def test_a_key_in_focus_brings_its_line_forward(opened):
     assert lines.evaluate_all(faded) == 0
 
 
-def test_controls_are_dashed_in_the_colour_of_their_method(opened):
-    page = opened()
+def test_controls_are_dashed_in_the_colour_of_their_method(untouched):
+    page = untouched()
     style = """node => [getComputedStyle(node).stroke, getComputedStyle(node).strokeDasharray]"""
     found = {}
     for key in page.locator("#x-letters-t2 button.key").all():
@@ -302,8 +357,8 @@ def test_a_number_leads_to_its_record(opened):
     assert opened(fragment=fragment).locator(fragment).get_by_text("Versions").is_visible()
 
 
-def test_keyboard_starts_at_the_skip_link_and_focus_is_seen(opened):
-    page = opened()
+def test_keyboard_starts_at_the_skip_link_and_focus_is_seen(reloaded):
+    page = reloaded()
     page.keyboard.press("Tab")
     active = "document.activeElement.className"
     assert page.evaluate(active) == "skip"
@@ -349,8 +404,8 @@ def pixels(png):
 def test_a_screenshot_is_not_blank(opened, scheme):
     page = opened(scheme=scheme)
     page.locator("#x-fmd-t1").scroll_into_view_if_needed()
-    blank = opened(scheme=scheme)
-    blank.evaluate("document.body.replaceChildren()")
-    full, empty = page.screenshot(), blank.screenshot()
+    full = page.screenshot()
+    page.evaluate("document.body.replaceChildren()")
+    empty = page.screenshot()
     assert len(np.unique(pixels(full))) > 20
     assert len(full) > 5 * len(empty)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from helpers import records
+from kernelcoding.records.parsing import artifacts_of, result_of
+from kernelcoding.records.summary import result_groups
 from kernelcoding.report import formats, write_report
-from kernelcoding.report.records import artifacts_of, result_of
-from kernelcoding.report.statistics import grouped
-from kernelcoding.report.tables import CERTIFICATES, ERROR, GAP, Table, results_table
+from kernelcoding.report.tables import CERTIFICATES, ERROR, GAP, PageTable, results_table
 
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
@@ -21,11 +21,11 @@ def certified(method, split, table="t", **certificate):
 
 
 def table_of(lines):
-    groups = grouped([result_of(line, "") for line in lines])
+    groups = result_groups([result_of(line, "") for line in lines])
     return results_table("t", groups, "Accuracy", [f"r{i}" for i in range(len(groups))])
 
 
-def cells(table: Table, title):
+def cells(table: PageTable, title):
     position = [column.title for column in table.columns].index(title)
     return {row[0].text: row[position] for row in table.rows}
 
@@ -88,7 +88,7 @@ def test_powers_of_ten_can_be_read_back(rng):
     assert formats.scientific(-2e-17) == "\u22122.0·10⁻¹⁷"
 
 
-def test_the_page_explains_once_a_table_and_lists_every_split(tmp_path):
+def test_the_page_explains_once_per_table_and_lists_every_split(tmp_path):
     pytest.importorskip("jinja2")
     lines = [
         certified("a", 0, gap=2.5e-9, error=0.25),

@@ -11,7 +11,7 @@ import pytest
 
 from helpers import records
 from kernelcoding.report import write_report
-from kernelcoding.report.looks import COLOURS
+from kernelcoding.report.line_styles import COLOURS
 
 pytest.importorskip("jinja2")
 VOID = {"meta", "link", "img", "input", "br"}

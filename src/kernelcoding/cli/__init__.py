@@ -1,20 +1,20 @@
-"""The command line: parse and delegate."""
+"""The command line: parse, hand over, print."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 try:
     import typer
 except ModuleNotFoundError as missing:  # pragma: no cover - depends on the installation
     sys.exit(f"The command line needs {missing.name}: pip install 'kernelcoding[cli]'")
 
-from . import demo as _demo
-from . import experiments as _experiments
-from . import models as _models
-from .demo import COLUMNS
+from .demo import demo_command
+from .experiments import datasets_command, report_command, reproduce_command
+from .models import encode_command, fit_command, predict_command
 
-__all__ = ["COLUMNS", "app", "main"]
+__all__ = ["app", "main"]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
 
@@ -33,16 +33,17 @@ def root() -> None:
     """
 
 
-for command in (
-    _demo.demo,
-    _models.fit,
-    _models.encode,
-    _models.predict,
-    _experiments.reproduce,
-    _experiments.report,
-    _experiments.datasets,
-):
-    app.command()(command)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": demo_command,
+    "fit": fit_command,
+    "encode": encode_command,
+    "predict": predict_command,
+    "reproduce": reproduce_command,
+    "report": report_command,
+    "datasets": datasets_command,
+}
+for _name, _command in COMMANDS.items():
+    app.command(_name)(_command)
 
 
 def main() -> None:

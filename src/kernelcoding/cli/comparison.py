@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.table import Table
 from rich.text import Text
 
-from ..experiments import Row
+from ..records import ResultGroup, Summary
 
 
 def plain_table(title: str, columns: Sequence[str]) -> Table:
@@ -28,23 +27,22 @@ def plain_table(title: str, columns: Sequence[str]) -> Table:
     return table
 
 
-def comparisons(rows: Iterable[Row]) -> Iterator[Table]:
+def comparisons(tables: Mapping[str, Sequence[ResultGroup]]) -> Iterator[Table]:
     """One table for each table of an experiment.
 
     Parameters
     ----------
-    rows : iterable of Row
-        As :func:`kernelcoding.experiments.summarize` gives them.
+    tables : mapping
+        Rows by table, as :func:`kernelcoding.records.tables_of` gives them.
     """
-    for title, found in groupby(rows, key=lambda row: row.table):
-        members = list(found)
+    for title, groups in tables.items():
         cells: dict[str, list[str | Text]] = {
-            "method": [Text(row.method) for row in members],
-            "atoms": ["" if row.size is None else str(row.size) for row in members],
-            "ours": [_ours(row) for row in members],
-            "paper": ["" if row.paper is None else f"{row.paper:.1f}" for row in members],
-            "": [row.verdict for row in members],
-            "splits": [str(row.n_splits) for row in members],
+            "method": [Text(group.method) for group in groups],
+            "atoms": ["" if group.size is None else f"{group.size:g}" for group in groups],
+            "ours": [_mean_and_spread(group.value) for group in groups],
+            "paper": ["" if group.paper is None else f"{group.paper:.1f}" for group in groups],
+            "": ["" if group.verdict is None else group.verdict.value for group in groups],
+            "splits": [str(group.value.count) for group in groups],
         }
         # Columns with nothing to say are left out: not every table is in the paper.
         cells = {name: column for name, column in cells.items() if any(column)}
@@ -54,6 +52,8 @@ def comparisons(rows: Iterable[Row]) -> Iterator[Table]:
         yield table
 
 
-def _ours(row: Row) -> str:
-    spread = "" if row.deviation is None else f" ± {row.deviation:.1f}"
-    return f"{row.mean:.1f}{spread}"
+def _mean_and_spread(value: Summary) -> str:
+    if value.mean is None:
+        return ""
+    spread = "" if value.spread is None else f" ± {value.spread:.1f}"
+    return f"{value.mean:.1f}{spread}"

@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from .errors import friendly
+from .console import console, friendly
 
-console = Console(soft_wrap=True)
 LINE = "{:<12}{:<15}{:<7}{}"
 
 
 @friendly
-def reproduce(
+def reproduce_command(
     experiment: Annotated[str, typer.Argument(help="yaleb, virus, fmd, mit-indoor, voc2007, ...")],
     data_home: Annotated[Path | None, typer.Option(help="Where the data sets are.")] = None,
     out: Annotated[Path, typer.Option(help="Folder of the records.")] = Path("runs"),
@@ -26,17 +24,19 @@ def reproduce(
 
     [dim]kernelcoding reproduce yaleb --data-home DIR --out runs/[/]
     """
-    from ..experiments import run, summarize
+    from ..experiments import run
+    from ..records import read_runs, tables_of
     from .comparison import comparisons
 
     written = run(experiment, data_home=data_home, out=out, quick=quick, n_jobs=n_jobs)
-    for table in comparisons(summarize(written)):
-        console.print(table)
+    for recorded in read_runs(written).experiments:
+        for table in comparisons(tables_of(recorded.results)):
+            console.print(table)
     console.print(f"Records: {written}", markup=False)
 
 
 @friendly
-def report(
+def report_command(
     runs: Annotated[Path, typer.Argument(help="Folder or file of records.")],
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
 ) -> None:
@@ -50,7 +50,7 @@ def report(
 
 
 @friendly
-def datasets(
+def datasets_command(
     data_home: Annotated[Path | None, typer.Option(help="Where to look.")] = None,
     how: Annotated[str | None, typer.Option(help="How to get this set.")] = None,
 ) -> None:

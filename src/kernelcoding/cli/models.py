@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import Console
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from .. import persistence
 from ..classification import ResidualClassifier, SupervisedKernelCoding
@@ -22,11 +23,11 @@ from ..coders import (
 )
 from ..dictionary_learning import KernelDictionaryLearning
 from ..kernels import Kernel, as_kernel
-from . import tables
-from .errors import friendly
+from .console import console, friendly
+from .data_files import codes_writer, labels_writer, read_samples
 
 
-class Coder(StrEnum):
+class CoderName(StrEnum):
     """Ways to code."""
 
     sparse = "sparse"
@@ -36,8 +37,8 @@ class Coder(StrEnum):
     pursuit = "pursuit"
 
 
-class Classifier(StrEnum):
-    """What makes labels of codes."""
+class ClassifierName(StrEnum):
+    """How labels are made of codes."""
 
     auto = "auto"
     none = "none"
@@ -48,29 +49,28 @@ class Classifier(StrEnum):
     logistic = "logistic"
 
 
-CODERS: dict[Coder, type[BaseKernelCoder]] = {
-    Coder.sparse: KernelSparseCoder,
-    Coder.llc: KernelLLC,
-    Coder.lcc: KernelLCC,
-    Coder.words: KernelBagOfWords,
-    Coder.pursuit: KernelMatchingPursuit,
+CODERS: dict[CoderName, type[BaseKernelCoder]] = {
+    CoderName.sparse: KernelSparseCoder,
+    CoderName.llc: KernelLLC,
+    CoderName.lcc: KernelLCC,
+    CoderName.words: KernelBagOfWords,
+    CoderName.pursuit: KernelMatchingPursuit,
 }
-console = Console(soft_wrap=True)
 
 
 @friendly
-def fit(
+def fit_command(
     data: Annotated[Path, typer.Argument(help="CSV, NPY, NPZ (X, y) or Parquet file.")],
     out: Annotated[Path, typer.Option(help="Where the model is written.")] = Path("model.kc"),
     target: Annotated[str | None, typer.Option(help="Column with labels, name or number.")] = None,
-    coder: Annotated[Coder, typer.Option(help="How samples are coded.")] = Coder.sparse,
+    coder: Annotated[CoderName, typer.Option(help="How samples are coded.")] = CoderName.sparse,
     kernel: Annotated[str, typer.Option(help="rbf, linear, poly, laplacian, chi2, ...")] = "rbf",
     gamma: Annotated[str | None, typer.Option(help="Width: a number, median or scale.")] = None,
     alpha: Annotated[float | None, typer.Option(help="Weight of the prior.")] = None,
     atoms: Annotated[int | None, typer.Option(help="Learned atoms; default: all samples.")] = None,
     classifier: Annotated[
-        Classifier, typer.Option(help="auto: residual, or linear with learned atoms.")
-    ] = Classifier.auto,
+        ClassifierName, typer.Option(help="auto: residual, or linear with learned atoms.")
+    ] = ClassifierName.auto,
     learn_kernel: Annotated[bool, typer.Option("--learn-kernel", help="Learn the width.")] = False,
     n_jobs: Annotated[int, typer.Option(help="Threads; -1 is all cores.")] = -1,
     seed: Annotated[int, typer.Option(help="Of all random choices.")] = 0,
@@ -84,8 +84,8 @@ def fit(
     if out.is_dir():
         raise IsADirectoryError(f"--out must be a file, {out} is a folder.")
     out.parent.mkdir(parents=True, exist_ok=True)
-    samples = tables.read(data, target)
-    given: dict[str, Any] = {
+    samples = read_samples(data, target)
+    given: dict[str, Kernel | str | float] = {
         "kernel": _kernel(kernel, gamma),
         "n_jobs": n_jobs,
         "random_state": seed,
@@ -98,7 +98,7 @@ def fit(
     console.print(f"{type(model).__name__} of {len(samples.X)} samples: {out}", markup=False)
 
 
-def _coder(coder: Coder, given: dict[str, Any]) -> BaseKernelCoder:
+def _coder(coder: CoderName, given: dict[str, Kernel | str | float]) -> BaseKernelCoder:
     made = CODERS[coder]()
     unknown = [name for name in given if name not in made.get_params(deep=False)]
     if unknown:
@@ -119,26 +119,40 @@ def _kernel(name: str, gamma: str | None) -> Kernel | str:
     return kernel.set_params(gamma=width)
 
 
-def _model(coder, y, atoms, classifier: Classifier, learn_kernel: bool, seed: int) -> Any:
-    if classifier is Classifier.auto:
-        labelled = Classifier.residual if atoms is None else Classifier.linear
-        classifier = Classifier.none if y is None else labelled
-    if classifier is not Classifier.none and y is None:
+def _model(
+    coder: BaseKernelCoder,
+    y: NDArray | None,
+    atoms: int | None,
+    classifier: ClassifierName,
+    learn_kernel: bool,
+    seed: int,
+) -> BaseEstimator:
+    if classifier is ClassifierName.auto:
+        labelled = ClassifierName.residual if atoms is None else ClassifierName.linear
+        classifier = ClassifierName.none if y is None else labelled
+    if classifier is not ClassifierName.none and y is None:
         raise ValueError("A classifier needs labels: --target, or y in an NPZ file.")
-    learning = {"n_atoms": atoms, "learn_kernel": learn_kernel, "random_state": seed}
-    if classifier is Classifier.residual:
+    if classifier is ClassifierName.residual:
         return ResidualClassifier(coder.set_params(atoms=atoms, learn_kernel=learn_kernel))
-    if classifier is Classifier.none and atoms is None:
-        return coder.set_params(learn_kernel=learn_kernel)
-    if classifier is Classifier.none:
-        return KernelDictionaryLearning(coder, **learning)
     if atoms is None:
+        if classifier is ClassifierName.none:
+            return coder.set_params(learn_kernel=learn_kernel)
         raise ValueError(f"--classifier {classifier} learns its atoms: say how many with --atoms.")
-    return SupervisedKernelCoding(coder, classifier=str(classifier), **learning)
+    if classifier is ClassifierName.none:
+        return KernelDictionaryLearning(
+            coder, n_atoms=atoms, learn_kernel=learn_kernel, random_state=seed
+        )
+    return SupervisedKernelCoding(
+        coder,
+        n_atoms=atoms,
+        classifier=str(classifier),
+        learn_kernel=learn_kernel,
+        random_state=seed,
+    )
 
 
 @friendly
-def encode(
+def encode_command(
     model: Annotated[Path, typer.Argument(help="File written by fit.")],
     data: Annotated[Path, typer.Argument(help="Samples, as for fit.")],
     out: Annotated[Path, typer.Option(help=".npz (sparse), .npy or .csv")] = Path("codes.npz"),
@@ -148,18 +162,18 @@ def encode(
 
     [dim]kernelcoding encode model.kc data.npz --out codes.npz[/]
     """
-    write = tables.codes_writer(out)
+    write = codes_writer(out)
     fitted = persistence.load(model)
     coder = fitted.coder_ if isinstance(fitted, ResidualClassifier) else fitted
     if not hasattr(coder, "transform"):
         raise ValueError(f"{model} holds a {type(fitted).__name__}, which has no codes.")
-    codes = coder.transform(tables.read(data, target).X)
+    codes = coder.transform(read_samples(data, target).X)
     write(codes)
     console.print(f"{codes.shape[0]} codes of {codes.shape[1]} atoms: {out}", markup=False)
 
 
 @friendly
-def predict(
+def predict_command(
     model: Annotated[Path, typer.Argument(help="File written by fit, with labels.")],
     data: Annotated[Path, typer.Argument(help="Samples, as for fit.")],
     out: Annotated[Path, typer.Option(help=".csv, .npy or .npz (with scores)")] = Path(
@@ -171,11 +185,11 @@ def predict(
 
     [dim]kernelcoding predict model.kc new.csv --out labels.csv[/]
     """
-    write = tables.labels_writer(out)
+    write = labels_writer(out)
     fitted = persistence.load(model)
     if not hasattr(fitted, "predict"):
         raise ValueError(f"{model} holds a {type(fitted).__name__}, which predicts no labels.")
-    samples = tables.read(data, target)
+    samples = read_samples(data, target)
     labels = np.asarray(fitted.predict(samples.X))
     if samples.y is not None and samples.y.shape != labels.shape:
         raise ValueError(f"{data} must hold labels of shape {labels.shape}, got {samples.y.shape}.")

@@ -1,4 +1,4 @@
-"""Pictures for notebooks, in the style of scikit-learn's displays; they need matplotlib."""
+"""Figures for notebooks, in the style of scikit-learn's displays; they need matplotlib."""
 
 from .atoms_curve import AtomsCurveDisplay
 from .code import CodeDisplay

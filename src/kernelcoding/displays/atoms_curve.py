@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ..report.reading import read_runs
-from ..report.records import Result, result_of
-from ..report.statistics import grouped, summarize
+from ..records import ResultRecord, read_runs, summarize
+from ..records.parsing import result_of
+from ..records.reading import RecordPath
+from ..records.schema import JSON
+from ..records.summary import result_groups
 from .canvas import Display
 
-MARKERS = "os^vDP*X<>"
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.lines import Line2D
+
+CURVE_MARKERS = "os^vDP*X<>"
+Records = RecordPath | Iterable[RecordPath] | Iterable[Mapping[str, JSON]]
+Tables = dict[tuple[str, str], list[ResultRecord]]  # by experiment and table
 
 
 class AtomsCurveDisplay(Display):
-    """One line a method: means over splits with bands of one standard deviation.
+    """One line per method: means over splits with bands of one standard deviation.
 
     Best made by :meth:`from_records` or :meth:`from_arrays`.
 
@@ -48,14 +57,29 @@ class AtomsCurveDisplay(Display):
     [41.0, 45.0]
     """
 
-    def __init__(self, sizes, values, *, paper=None, metric="accuracy"):
+    def __init__(
+        self,
+        sizes: Sequence[float],
+        values: Mapping[str, ArrayLike],
+        *,
+        paper: Mapping[str, ArrayLike] | None = None,
+        metric: str = "accuracy",
+    ):
         self.sizes = sizes
         self.values = values
         self.paper = paper
         self.metric = metric
 
     @classmethod
-    def from_records(cls, records, *, experiment=None, table=None, metric="accuracy", ax=None):
+    def from_records(
+        cls,
+        records: Records,
+        *,
+        experiment: str | None = None,
+        table: str | None = None,
+        metric: str = "accuracy",
+        ax: Axes | None = None,
+    ) -> AtomsCurveDisplay:
         """Draw what experiments have written.
 
         Parameters
@@ -71,10 +95,10 @@ class AtomsCurveDisplay(Display):
         ax : matplotlib Axes, default=None
             Where to draw.
         """
-        groups = grouped(choose_table(results_of(records, experiment), table))
+        groups = result_groups(choose_table(results_of(records, experiment), table))
         sizes = sorted({group.size for group in groups if group.size is not None})
-        values: dict[str, Any] = {}
-        paper: dict[str, Any] = {}
+        values: dict[str, NDArray] = {}
+        paper: dict[str, NDArray] = {}
         splits = max(len(group.results) for group in groups)
         for group in groups:
             column = sizes.index(group.size or 0)
@@ -87,7 +111,15 @@ class AtomsCurveDisplay(Display):
         return cls(sizes, values, paper=paper, metric=metric).plot(ax=ax)
 
     @classmethod
-    def from_arrays(cls, sizes, values, paper=None, *, metric="accuracy", ax=None):
+    def from_arrays(
+        cls,
+        sizes: Sequence[float],
+        values: Mapping[str, ArrayLike],
+        paper: Mapping[str, ArrayLike] | None = None,
+        *,
+        metric: str = "accuracy",
+        ax: Axes | None = None,
+    ) -> AtomsCurveDisplay:
         """Draw arrays: ``values[method]`` of shape (n_splits, n_sizes)."""
         return cls(sizes, values, paper=paper, metric=metric).plot(ax=ax)
 
@@ -95,20 +127,24 @@ class AtomsCurveDisplay(Display):
         for method in self.values:
             self._table(method)
 
-    def _draw(self, ax) -> None:
-        self.lines_: dict[str, Any] = {}
-        self.bands_: dict[str, Any] = {}
-        self.paper_: dict[str, Any] = {}
+    def _draw(self, ax: Axes) -> None:
+        self.lines_: dict[str, Line2D] = {}
+        self.bands_: dict[str, PolyCollection] = {}
+        self.paper_: dict[str, Line2D] = {}
         for index, method in enumerate(self.values):
             sizes, means, spreads = self._curve(method)
-            marker = MARKERS[index % len(MARKERS)]
+            marker = CURVE_MARKERS[index % len(CURVE_MARKERS)]
             (line,) = ax.plot(sizes, means, marker=marker, label=method)
             self.lines_[method] = line
-            colour = line.get_color()
             self.bands_[method] = ax.fill_between(
-                sizes, means - spreads, means + spreads, color=colour, alpha=0.15, linewidth=0
+                sizes,
+                means - spreads,
+                means + spreads,
+                color=line.get_color(),
+                alpha=0.15,
+                linewidth=0,
             )
-            self._draw_paper(ax, method, colour)
+            self._draw_paper(ax, method, line)
         ax.set(xlabel="atoms", ylabel=f"{self.metric}, %")
         ax.legend()
 
@@ -117,7 +153,7 @@ class AtomsCurveDisplay(Display):
         table = np.atleast_2d(np.asarray(self.values[method], dtype=np.float64))
         if table.ndim != 2 or table.shape[1] != len(self.sizes):
             raise ValueError(
-                f"values[{method!r}] must have shape (n_splits, {len(self.sizes)}), one column a "
+                f"values[{method!r}] must have shape (n_splits, {len(self.sizes)}), one column per "
                 f"size, got {table.shape}."
             )
         return table
@@ -132,7 +168,7 @@ class AtomsCurveDisplay(Display):
         ]
         return np.array(points, dtype=np.float64).reshape(-1, 3).T
 
-    def _draw_paper(self, ax, method: str, colour) -> None:
+    def _draw_paper(self, ax: Axes, method: str, line: Line2D) -> None:
         numbers = np.asarray((self.paper or {}).get(method, ()), dtype=np.float64)
         if numbers.size == 0 or np.isnan(numbers).all():
             return
@@ -144,31 +180,34 @@ class AtomsCurveDisplay(Display):
             marker="D",
             markersize=9,
             fillstyle="none",
-            color=colour,
+            color=line.get_color(),
             label=f"{method}, paper",
         )
 
 
-def results_of(records: Any, experiment: str | None) -> dict[tuple[str, str], list[Result]]:
+def results_of(records: Records, experiment: str | None) -> Tables:
     """Results that have a size, from files or from their lines, by experiment and table."""
-    if not isinstance(records, str | os.PathLike):
-        records = list(records)
-    if isinstance(records, list) and records and isinstance(records[0], Mapping):
-        pairs = [
-            (str(line.get("experiment")), result_of(line, f"record {index}"))
-            for index, line in enumerate(records)
+    given = [records] if isinstance(records, str | os.PathLike) else list(records)
+    lines = [line for line in given if isinstance(line, Mapping)]
+    if lines:
+        results = [
+            result_of(line, f"record {index}")
+            for index, line in enumerate(lines)
             if line.get("kind") == "result"
         ]
+        pairs = [(result.experiment, result) for result in results]
     else:
-        pairs = [(e.name, result) for e in read_runs(records).experiments for result in e.results]
-    found: dict[tuple[str, str], list[Result]] = {}
+        paths = [path for path in given if not isinstance(path, Mapping)]
+        runs = read_runs(paths[0] if len(paths) == 1 else paths)
+        pairs = [(e.name, result) for e in runs.experiments for result in e.results]
+    found: Tables = {}
     for name, result in pairs:
         if result.size is not None and experiment in (None, name):
             found.setdefault((name, result.table), []).append(result)
     return found
 
 
-def choose_table(found: dict[tuple[str, str], list[Result]], table: str | None) -> list[Result]:
+def choose_table(found: Tables, table: str | None) -> list[ResultRecord]:
     """The results of the table asked for, or of the only one with a curve."""
     curves = {
         key: results

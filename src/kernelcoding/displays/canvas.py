@@ -1,20 +1,27 @@
-"""What displays share: axes to draw on, and a sentence where matplotlib is missing."""
+"""What displays share: axes to draw on, and a clear message where matplotlib is missing."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 
 class Display:
     """Holds what is drawn; after :meth:`plot` also the axes and the figure."""
 
-    ax_: Any
-    figure_: Any
+    ax_: Axes
+    figure_: Figure | SubFigure
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw.
 
         Parameters
@@ -34,11 +41,11 @@ class Display:
     def _check(self) -> None:
         """Refuse what cannot be drawn, before there is a figure."""
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         """Draw on axes."""
         raise NotImplementedError
 
-    def _begin(self, ax: Any) -> Any:
+    def _begin(self, ax: Axes | None) -> Axes:
         """The given axes, or new ones."""
         try:
             from matplotlib import pyplot
@@ -53,8 +60,8 @@ class Display:
         return ax
 
 
-def as_pictures(values: Any, shape: tuple[int, ...] | None, what: str) -> NDArray:
-    """One picture a row: arrays of shape (n, height, width), perhaps with colours."""
+def as_pictures(values: ArrayLike, shape: Sequence[int] | None, what: str) -> NDArray:
+    """One picture per row: arrays of shape (n, height, width), perhaps with colours."""
     pictures = np.asarray(values)
     if shape is not None:
         if pictures[0].size != np.prod(shape):

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import TransformerMixin
 
+from ..codes import Codes, dense
 from .canvas import Display, as_pictures
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import StemContainer
+    from matplotlib.offsetbox import AnnotationBbox
+    from matplotlib.text import Annotation
 
 
 class CodeDisplay(Display):
@@ -45,7 +54,14 @@ class CodeDisplay(Display):
     ['3', '1']
     """
 
-    def __init__(self, code, *, labels=None, images=None, n_strongest=5):
+    def __init__(
+        self,
+        code: NDArray,
+        *,
+        labels: Sequence[object] | None = None,
+        images: NDArray | None = None,
+        n_strongest: int = 5,
+    ):
         self.code = code
         self.labels = labels
         self.images = images
@@ -53,8 +69,16 @@ class CodeDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, index=0, images=None, *, labels=None, n_strongest=5, ax=None
-    ):
+        cls,
+        estimator: TransformerMixin,
+        X: ArrayLike,
+        index: int = 0,
+        images: NDArray | None = None,
+        *,
+        labels: Sequence[object] | None = None,
+        n_strongest: int = 5,
+        ax: Axes | None = None,
+    ) -> CodeDisplay:
         """Code one sample and draw the code.
 
         Parameters
@@ -76,18 +100,28 @@ class CodeDisplay(Display):
         return cls.from_codes(codes, labels=labels, images=images, n_strongest=n_strongest, ax=ax)
 
     @classmethod
-    def from_codes(cls, codes, index=0, images=None, *, labels=None, n_strongest=5, ax=None):
+    def from_codes(
+        cls,
+        codes: Codes,
+        index: int = 0,
+        images: NDArray | None = None,
+        *,
+        labels: Sequence[object] | None = None,
+        n_strongest: int = 5,
+        ax: Axes | None = None,
+    ) -> CodeDisplay:
         """Draw one row of codes, an array or a sparse one."""
         _check_index(index, codes.shape[0])
-        row = codes[[index]]
-        code = (row.toarray() if sparse.issparse(row) else np.asarray(row)).ravel()
+        code = dense(codes[[index]]).ravel()
         return cls(code, labels=labels, images=images, n_strongest=n_strongest).plot(ax=ax)
 
-    def _draw(self, ax) -> None:
+    def _draw(self, ax: Axes) -> None:
         code = np.asarray(self.code)
         used = np.flatnonzero(code)
         # No stems without atoms: matplotlib refuses empty ones.
-        self.stem_: Any = ax.stem(used, code[used], basefmt=" ") if len(used) else None
+        self.stem_: StemContainer | None = (
+            ax.stem(used, code[used], basefmt=" ") if len(used) else None
+        )
         order = used[np.argsort(-np.abs(code[used]), kind="stable")]
         self.strongest_ = order[: self.n_strongest]
         self.texts_ = [self._name(ax, atom) for atom in self.strongest_]
@@ -105,7 +139,7 @@ class CodeDisplay(Display):
                     f"{name} must be one for each of the {count} atoms, got {len(given)}."
                 )
 
-    def _name(self, ax, atom: int):
+    def _name(self, ax: Axes, atom: int) -> Annotation:
         height = float(self.code[atom])
         label = str(atom if self.labels is None else self.labels[atom])
         return ax.annotate(
@@ -117,7 +151,7 @@ class CodeDisplay(Display):
             va="bottom" if height > 0 else "top",
         )
 
-    def _show(self, ax, atom: int):
+    def _show(self, ax: Axes, atom: int) -> AnnotationBbox:
         from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 
         picture = as_pictures(np.asarray(self.images)[[atom]], None, "images")[0]

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..dictionary_learning.preimages import preimages_of
 from .canvas import Display, as_pictures
 
-STEPS = 100  # of the search for pre-images
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PREIMAGE_STEPS = 100  # of the search for pre-images
 
 
-def _preimages(estimator: Any, X: Any) -> NDArray:
-    return preimages_of(estimator.dictionary_, STEPS)
+def _preimages(estimator: BaseEstimator, X: ArrayLike | None) -> NDArray:
+    return preimages_of(estimator.dictionary_, PREIMAGE_STEPS)
 
 
-def _representatives(estimator: Any, X: Any) -> NDArray:
+def _representatives(estimator: BaseEstimator, X: ArrayLike | None) -> NDArray:
     if X is None:
         raise ValueError(
             'show="representatives" needs the training samples: give X, the array that fit had.'
@@ -27,7 +31,7 @@ def _representatives(estimator: Any, X: Any) -> NDArray:
     return np.asarray(X)[estimator.representatives_[:, 0]]
 
 
-SHOWN: dict[str, Callable[[Any, Any], NDArray]] = {
+PICTURES_OF: dict[str, Callable[[BaseEstimator, ArrayLike | None], NDArray]] = {
     "preimages": _preimages,
     "representatives": _representatives,
 }
@@ -41,7 +45,7 @@ class DictionaryDisplay(Display):
     Parameters
     ----------
     pictures : array of shape (n_atoms, height, width)
-        One picture an atom; a fourth axis holds colours.
+        One picture per atom; a fourth axis holds colours.
     n_columns : int, default=None
         Pictures in a row; None makes the grid about square.
     rescale : bool, default=True
@@ -63,15 +67,23 @@ class DictionaryDisplay(Display):
     (5, 5)
     """
 
-    def __init__(self, pictures, *, n_columns=None, rescale=True):
+    def __init__(self, pictures: ArrayLike, *, n_columns: int | None = None, rescale: bool = True):
         self.pictures = pictures
         self.n_columns = n_columns
         self.rescale = rescale
 
     @classmethod
     def from_estimator(
-        cls, estimator, shape, *, show="preimages", X=None, n_columns=None, rescale=True, ax=None
-    ):
+        cls,
+        estimator: BaseEstimator,
+        shape: Sequence[int],
+        *,
+        show: str = "preimages",
+        X: ArrayLike | None = None,
+        n_columns: int | None = None,
+        rescale: bool = True,
+        ax: Axes | None = None,
+    ) -> DictionaryDisplay:
         """Draw the atoms of a fitted coder or dictionary.
 
         Parameters
@@ -91,18 +103,26 @@ class DictionaryDisplay(Display):
             Where to draw.
         """
         check_is_fitted(estimator, "dictionary_")
-        if show not in SHOWN:
-            raise ValueError(f"show must be one of {sorted(SHOWN)}, got {show!r}.")
-        atoms = SHOWN[show](estimator, X)
+        if show not in PICTURES_OF:
+            raise ValueError(f"show must be one of {sorted(PICTURES_OF)}, got {show!r}.")
+        atoms = PICTURES_OF[show](estimator, X)
         return cls.from_atoms(atoms, shape, n_columns=n_columns, rescale=rescale, ax=ax)
 
     @classmethod
-    def from_atoms(cls, atoms, shape=None, *, n_columns=None, rescale=True, ax=None):
+    def from_atoms(
+        cls,
+        atoms: ArrayLike,
+        shape: Sequence[int] | None = None,
+        *,
+        n_columns: int | None = None,
+        rescale: bool = True,
+        ax: Axes | None = None,
+    ) -> DictionaryDisplay:
         """Draw atoms that are given as rows (with a shape) or as pictures."""
         pictures = as_pictures(atoms, shape, "atoms")
         return cls(pictures, n_columns=n_columns, rescale=rescale).plot(ax=ax)
 
-    def _draw(self, ax) -> None:
+    def _draw(self, ax: Axes) -> None:
         pictures = np.asarray(self.pictures, dtype=np.float64)
         columns = self.n_columns or int(np.ceil(np.sqrt(len(pictures))))
         grid = mosaic(rescaled(pictures) if self.rescale else pictures, columns)

@@ -1,20 +1,25 @@
-"""How an objective fell while something was learned."""
+"""How an objective fell while a dictionary, a classifier or a kernel was learned."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .canvas import Display
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # What can be drawn: the attribute, and what the axes say.
 HISTORIES = {
     "objective": ("objective_history_", "half-step", "objective"),
     "kernel": ("kernel_history_", "accepted step", "objective / discrepancy"),
 }
-MARKERS = {"codes": "o", "atoms": "s", "classifier": "^"}
+STEP_MARKERS = {"codes": "o", "atoms": "s", "classifier": "^"}
 ROUNDS = (("atoms", "codes"), ("atoms", "codes", "classifier"))
 
 
@@ -47,14 +52,23 @@ class HistoryDisplay(Display):
     [3.0, 1.5]
     """
 
-    def __init__(self, history, *, steps=None, x_label="half-step", y_label="objective"):
+    def __init__(
+        self,
+        history: Sequence[float],
+        *,
+        steps: Sequence[str] | None = None,
+        x_label: str = "half-step",
+        y_label: str = "objective",
+    ):
         self.history = history
         self.steps = steps
         self.x_label = x_label
         self.y_label = y_label
 
     @classmethod
-    def from_estimator(cls, estimator, history="objective", *, ax=None):
+    def from_estimator(
+        cls, estimator: BaseEstimator, history: str = "objective", *, ax: Axes | None = None
+    ) -> HistoryDisplay:
         """Draw how learning went.
 
         Parameters
@@ -81,7 +95,13 @@ class HistoryDisplay(Display):
         return cls(values, steps=steps, x_label=x_label, y_label=y_label).plot(ax=ax)
 
     @classmethod
-    def from_history(cls, history, *, steps=None, ax=None):
+    def from_history(
+        cls,
+        history: Sequence[float],
+        *,
+        steps: Sequence[str] | None = None,
+        ax: Axes | None = None,
+    ) -> HistoryDisplay:
         """Draw values that are at hand."""
         return cls(history, steps=steps).plot(ax=ax)
 
@@ -92,17 +112,18 @@ class HistoryDisplay(Display):
                 f"steps must name each of the {count} values, got {len(self.steps)} names."
             )
 
-    def _draw(self, ax) -> None:
+    def _draw(self, ax: Axes) -> None:
         values = np.asarray(self.history, dtype=np.float64)
         (self.line_,) = ax.plot(values)
         self.markers_ = {}
-        for name in dict.fromkeys(self.steps or ()):
-            at = [index for index, step in enumerate(self.steps) if step == name]
+        steps = self.steps or ()
+        for name in dict.fromkeys(steps):
+            at = [index for index, step in enumerate(steps) if step == name]
             (self.markers_[name],) = ax.plot(
                 at,
                 values[at],
                 linestyle="none",
-                marker=MARKERS.get(name, "D"),
+                marker=STEP_MARKERS.get(name, "D"),
                 color=self.line_.get_color(),
                 fillstyle="full" if name == "codes" else "none",
                 label=name,
@@ -112,16 +133,16 @@ class HistoryDisplay(Display):
         ax.set(xlabel=self.x_label, ylabel=self.y_label)
 
 
-def half_steps(estimator: Any) -> list[str] | None:
-    """Names of the half-steps: those that the estimator tells, or else those that must have been.
+def half_steps(estimator: BaseEstimator) -> list[str] | None:
+    """Names of the half-steps: those that the estimator gives, or else those that must have been.
 
-    Where nothing was told, their number leaves no doubt after one run that was not interrupted.
+    Where it gives none, their number leaves no doubt after one run that was not interrupted.
     """
     count, rounds = len(estimator.objective_history_), getattr(estimator, "n_iter_", 0)
-    told = getattr(estimator, "objective_steps_", ())
-    if len(told) == count:
-        return [str(name) for name in told]
-    if getattr(estimator, "status_", "") == "online":  # one value a batch
+    given = getattr(estimator, "objective_steps_", ())
+    if len(given) == count:
+        return [str(name) for name in given]
+    if getattr(estimator, "status_", "") == "online":  # one value per batch
         return None
     supervised = hasattr(estimator, "joint_classifier_")
     one = ROUNDS[supervised]

@@ -1,10 +1,9 @@
-"""Experiments: declarative descriptions of what is run, and the records they leave.
+"""Experiments: declarative descriptions of what is run, and the runner that leaves records.
 
 ``run("digits")`` runs what is missing in ``runs/digits.jsonl``; ``REGISTRY`` names all experiments.
+The files are read by :mod:`kernelcoding.records`.
 """
 
-from .records import read_records
 from .registry import REGISTRY, run
-from .summary import Row, summarize
 
-__all__ = ["REGISTRY", "Row", "read_records", "run", "summarize"]
+__all__ = ["REGISTRY", "run"]

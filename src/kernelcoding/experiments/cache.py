@@ -1,4 +1,4 @@
-"""Descriptors are kept beside the records: a run that goes on need not compute them again."""
+"""A folder of arrays beside the records: a resumed run does not compute descriptors again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,13 +50,13 @@ class Cache:
         return values
 
 
-def depends_on(settings: Any, paths: Sequence[str]) -> list[str]:
+def depends_on(settings: object, paths: Sequence[str]) -> list[str]:
     """What descriptors of files depend on: this package, the settings, the files.
 
     Parameters
     ----------
     settings : object
-        Its ``repr`` says all.
+        Its ``repr`` must name everything that matters.
     paths : sequence of str
         The files.
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from ..kernels import Kernel
 from .cache import Cache
 
 PAPER = "Harandi and Salzmann, Kernel Coding: General Formulation and Special Cases"
-Settings = Mapping[str, Any]
+Settings = Mapping[str, Any]  # one value per name: numbers mostly, of the type the name asks for
+Space = Mapping[str, Sequence[Any]]  # the values to search, by name
 Numbers = Mapping[tuple[str, int | None], float]  # by method and size, in percent
 Folds = tuple[tuple[NDArray, NDArray], ...]
 
@@ -21,8 +24,8 @@ Folds = tuple[tuple[NDArray, NDArray], ...]
 class Request:
     """Where data sets are, and how descriptors are computed from them."""
 
-    data_home: Any
-    download: bool  # whether a missing set may be
+    data_home: str | os.PathLike[str] | None
+    download: bool  # whether a missing set may be downloaded
     cache: Cache  # of descriptors
     n_jobs: int | None = None  # threads
 
@@ -36,7 +39,7 @@ class Dataset:
     names: tuple[str, ...]  # of the S classes
     ignored: NDArray | None = None  # (n, S), True: not counted when the class is scored
     groups: NDArray | None = None  # (n,), equal for samples that must not be separated
-    pictures: Any = None  # None, or a sequence of n paths or arrays, to look at
+    pictures: Sequence[str] | NDArray | None = None  # n paths or arrays, to look at
     parts: Mapping[str, NDArray] = field(default_factory=dict)  # official lists, as indices
 
 
@@ -71,13 +74,14 @@ class Method:
     """
 
     name: str
-    build: Callable[[Settings, int], Any]
-    space: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    build: Callable[[Settings, int], BaseEstimator]
+    space: Space = field(default_factory=dict)
     kernel: Kernel | tuple[Kernel, ...] | None = None
     view: str = "samples"
-    head: Callable[[Settings], Any] | None = None
-    head_space: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    head: Callable[[Settings], BaseEstimator] | None = None
+    head_space: Space = field(default_factory=dict)
     requires: str | None = None  # a package; without it the method is left out
+    control_of: str | None = None  # the method of which this one is the control
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,9 @@ class Cell:
         return self.table.paper.get((self.method.name, self.size))
 
 
+SampleView = Callable[[Dataset, Split], NDArray]  # how estimators see the samples
+
+
 def raw_samples(dataset: Dataset, split: Split) -> NDArray:
     """The view that changes nothing."""
     return dataset.samples
@@ -127,9 +134,7 @@ class Experiment:
     load: Callable[[Request], Dataset]
     splits: Mapping[str, Splits]
     tables: tuple[Table, ...]
-    views: Mapping[str, Callable[[Dataset, Split], NDArray]] = field(
-        default_factory=lambda: {"samples": raw_samples}
-    )
+    views: Mapping[str, SampleView] = field(default_factory=lambda: {"samples": raw_samples})
     quick: bool = False
 
     def cells(self) -> Iterator[Cell]:

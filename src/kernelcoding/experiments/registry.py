@@ -6,18 +6,18 @@ import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from . import digits, fmd, photographs, virus, yaleb
 from .definition import Variants
-from .runner import Selection, run_experiment
+from .paper import digits, fmd, mit_indoor, scene15, virus, voc2007, yaleb
+from .running.runner import Selection, run_experiment
 
 REGISTRY: Mapping[str, Variants] = {
     "digits": digits.VARIANTS,
     "yaleb": yaleb.VARIANTS,
     "virus": virus.VARIANTS,
     "fmd": fmd.VARIANTS,
-    "mit-indoor": photographs.INDOOR_VARIANTS,
-    "scene15": photographs.SCENE15_VARIANTS,
-    "voc2007": photographs.VOC_VARIANTS,
+    "mit-indoor": mit_indoor.VARIANTS,
+    "scene15": scene15.VARIANTS,
+    "voc2007": voc2007.VARIANTS,
 }
 
 
@@ -55,18 +55,18 @@ def run(
     download : bool, default=True
         Whether a data set that is missing may be downloaded.
     progress : bool, default=True
-        Whether to tell on standard error how far the run is.
+        Whether to say on standard error how far the run is.
 
     Returns
     -------
     path : Path
-        The file of records, for :func:`summarize` or the report.
+        The file of records, for :func:`kernelcoding.records.read_runs` or the report.
 
     Raises
     ------
     ValueError
         If there is no such experiment, table, method, size or split, or the file of records belongs
-        to another experiment or to the version of other size.
+        to another experiment, or to the quick version where this is the full one, or the reverse.
     FileNotFoundError
         If the data set is missing, with instructions.
     BlockingIOError

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..records import Artifacts, ResultGroup, ResultRecord
 from .charts import (
     MOST_MARKERS,
     NARROW,
-    SMALL,
+    SMALL_CHART,
     WIDE,
     Axes,
     Series,
@@ -16,11 +17,10 @@ from .charts import (
     line_chart,
 )
 from .formats import counted, size
-from .looks import Look
-from .records import Artifacts, Result
-from .statistics import Group
+from .groups import by_method
+from .line_styles import LineStyle
 
-Looks = Mapping[str, Look]  # of each method
+LineStyles = Mapping[str, LineStyle]  # by method
 LOGARITHMIC = 16.0  # a range with a larger ratio is spaced by logarithms
 
 
@@ -52,43 +52,41 @@ class Figures:
     small: tuple[Figure, ...]
 
 
-def table_figures(title: str, groups: Sequence[Group], metric: str, looks: Looks) -> Figures | None:
+def table_figures(
+    title: str, groups: Sequence[ResultGroup], metric: str, styles: LineStyles
+) -> Figures | None:
     """Value, time and sparsity: against atoms where there are several numbers of them."""
     sizes = sorted({group.size for group in groups if group.size is not None})
     is_curve = len(sizes) > 1
-    main = curve_figure(title, groups, metric, looks, sizes) if is_curve else None
+    main = curve_figure(title, groups, metric, styles, sizes) if is_curve else None
     costs = [
         ("Time", "seconds", lambda r: r.seconds),
-        ("Sparsity", "nonzeros a code", lambda r: r.nonzeros),
+        ("Sparsity", "nonzeros per code", lambda r: r.nonzeros),
     ]
     draw = cost_against_atoms if is_curve else value_against_cost
-    charts = [draw(title, groups, metric, looks, *cost) for cost in costs]
+    charts = [draw(title, groups, metric, styles, *cost) for cost in costs]
     small = tuple(chart for chart in charts if chart)
     if main is None and not small:
         return None
-    return Figures(legend(groups, looks), main, small)
+    return Figures(legend(groups, styles), main, small)
 
 
-def legend(groups: Sequence[Group], looks: Looks) -> tuple[Key, ...]:
+def legend(groups: Sequence[ResultGroup], styles: LineStyles) -> tuple[Key, ...]:
     """Methods, best first."""
     best: dict[str, float] = {}
     for group in groups:
         if group.value.mean is not None:
             best[group.method] = group.value.mean  # of the largest dictionary: groups are in order
     order = sorted(best, key=lambda method: -best[method])
-    return tuple(Key(looks[m].name, m, legend_mark(looks[m])) for m in order)
-
-
-def by_method(groups: Sequence[Group]) -> dict[str, list[Group]]:
-    """Groups of each method, by number of atoms."""
-    found: dict[str, list[Group]] = {}
-    for group in groups:
-        found.setdefault(group.method, []).append(group)
-    return found
+    return tuple(Key(styles[m].name, m, legend_mark(styles[m])) for m in order)
 
 
 def curve_figure(
-    title: str, groups: Sequence[Group], metric: str, looks: Looks, sizes: Sequence[float]
+    title: str,
+    groups: Sequence[ResultGroup],
+    metric: str,
+    styles: LineStyles,
+    sizes: Sequence[float],
 ) -> Figure | None:
     """Value against atoms with bands of one spread, as the paper's figures."""
     series = []
@@ -98,7 +96,7 @@ def curve_figure(
             continue
         series.append(
             Series(
-                looks[method],
+                styles[method],
                 method,
                 x=[point[0] for point in points],
                 y=[point[1].mean or 0.0 for point in points],
@@ -110,7 +108,7 @@ def curve_figure(
     if not series:
         return None
     axes = Axes(
-        label=f"{title}: {metric} in percent against the number of atoms, one line a method",
+        label=f"{title}: {metric} in percent against the number of atoms, one line per method",
         x="atoms",
         y=f"{metric}, %",
         x_ticks=sizes,
@@ -121,7 +119,7 @@ def curve_figure(
         caption += " Bands: one standard deviation over splits."
     if any(line.paper for line in series):
         caption += " Hollow diamonds: the paper."
-    if any(line.look.is_control for line in series):
+    if any(line.style.is_control for line in series):
         caption += " Dashed: controls."
     charts = [
         line_chart(series, axes, box, s)
@@ -132,12 +130,12 @@ def curve_figure(
 
 def cost_against_atoms(
     title: str,
-    groups: Sequence[Group],
+    groups: Sequence[ResultGroup],
     metric: str,
-    looks: Looks,
+    styles: LineStyles,
     name: str,
     unit: str,
-    of: Callable[[Result], float | None],
+    of: Callable[[ResultRecord], float | None],
 ) -> Figure | None:
     """What methods cost as dictionaries grow."""
     series = []
@@ -146,7 +144,7 @@ def cost_against_atoms(
         points = [(x, y) for x, y in means if y is not None]
         if points:
             x, y = zip(*points, strict=True)
-            series.append(Series(looks[method], method, x, y))
+            series.append(Series(styles[method], method, x, y))
     if not series:
         return None
     heights = [value for line in series for value in line.y]
@@ -161,23 +159,23 @@ def cost_against_atoms(
     return Figure(
         name,
         f"{unit.capitalize()} against atoms, mean over splits.",
-        line_chart(series, axes, SMALL),
+        line_chart(series, axes, SMALL_CHART),
     )
 
 
 def value_against_cost(
     title: str,
-    groups: Sequence[Group],
+    groups: Sequence[ResultGroup],
     metric: str,
-    looks: Looks,
+    styles: LineStyles,
     name: str,
     unit: str,
-    of: Callable[[Result], float | None],
+    of: Callable[[ResultRecord], float | None],
 ) -> Figure | None:
-    """One point a method: what it reaches and what it costs."""
+    """One point per method: what it reaches and what it costs."""
     points = [(g.method, g.over_splits(of).mean, g.value.mean) for g in groups]
     series = [
-        Series(looks[method], method, (cost,), (value,), scale=1.4)
+        Series(styles[method], method, (cost,), (value,), scale=1.4)
         for method, cost, value in points
         if cost is not None and value is not None
     ]
@@ -186,7 +184,7 @@ def value_against_cost(
     log = spread_out([line.x[0] for line in series])
     axes = Axes(f"{title}: {metric} against {unit}", unit, f"{metric}, %", log_x=log)
     return Figure(
-        name, f"{metric} against {unit}, means over splits.", line_chart(series, axes, SMALL)
+        name, f"{metric} against {unit}, means over splits.", line_chart(series, axes, SMALL_CHART)
     )
 
 
@@ -197,37 +195,39 @@ def spread_out(values: Sequence[float]) -> bool:
 
 # Histories -------------------------------------------------------------------------------------
 
-HISTORIES: tuple[tuple[str, str, Callable[[Artifacts], tuple[float, ...]]], ...] = (
+HISTORY_KINDS: tuple[tuple[str, str, Callable[[Artifacts], tuple[float, ...]]], ...] = (
     ("objective", "half-step", lambda artifacts: artifacts.objective_history),
     ("kernel ratio", "accepted step", lambda artifacts: artifacts.kernel_history),
 )
 
 
-def history_figures(title: str, groups: Sequence[Group], looks: Looks) -> tuple[Figure, ...]:
+def history_figures(
+    title: str, groups: Sequence[ResultGroup], styles: LineStyles
+) -> tuple[Figure, ...]:
     """Objective and kernel learning of each method, at the largest dictionary that has them."""
     figures = []
     for method, rows in by_method(groups).items():
-        for name, step, of in HISTORIES:
+        for name, step, of in HISTORY_KINDS:
             having = [row for row in rows if any(of(r.artifacts) for r in row.results)]
             if having:
-                figures.append(history_figure(title, having[-1], looks[method], name, step, of))
+                figures.append(history_figure(title, having[-1], styles[method], name, step, of))
     return tuple(figures)
 
 
 def history_figure(
     title: str,
-    group: Group,
-    look: Look,
+    group: ResultGroup,
+    style: LineStyle,
     name: str,
     step: str,
     of: Callable[[Artifacts], tuple[float, ...]],
 ) -> Figure:
-    """One line a split."""
+    """One line per split."""
     runs = [result for result in group.results if of(result.artifacts)]
     is_objective = name == "objective"
     series = [
         Series(
-            look,
+            style,
             f"{group.method}, split {run.split}",
             range(len(of(run.artifacts))),
             of(run.artifacts),
@@ -244,4 +244,4 @@ def history_figure(
         caption += f", {size(group.size)} atoms"
     if any(series[0].hollow) and len(series[0].y) <= MOST_MARKERS:
         caption += ". Filled: codes; hollow: atoms"
-    return Figure(f"{group.method}: {name}", f"{caption}.", line_chart(series, axes, SMALL))
+    return Figure(f"{group.method}: {name}", f"{caption}.", line_chart(series, axes, SMALL_CHART))

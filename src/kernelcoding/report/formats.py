@@ -1,12 +1,12 @@
-"""Numbers as the page writes them."""
+"""Numbers and settings as the page writes them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
-from .statistics import Summary
+from ..records import Summary
+from ..records.schema import JSON
 
 NONE = "—"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -82,7 +82,7 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{decimal(count, 0)} {one if count == 1 else many or one + 's'}"
 
 
-def plain(value: Any) -> str:
+def setting_text(value: JSON) -> str:
     """A setting as text: words as they are, anything else as JSON."""
     words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return words.encode("utf-8", "replace").decode("utf-8")

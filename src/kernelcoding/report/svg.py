@@ -1,4 +1,4 @@
-"""A small writer of SVG: scales, ticks and elements. Colours are left to the page's style."""
+"""A small writer of SVG: scales, ticks and elements. Colours are left to the page's style sheet."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 Element = ElementTree.Element
-STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
-def canvas(width: float, height: float, label: str, style: str) -> Element:
+def canvas(width: float, height: float, label: str, css: str) -> Element:
     """An empty picture that grows with its box, and says what it shows."""
-    root = Element("svg", {"class": style, "viewBox": f"0 0 {coordinate(width)} {height:g}"})
+    root = Element("svg", {"class": css, "viewBox": f"0 0 {coordinate(width)} {height:g}"})
     root.attrib |= {"width": coordinate(width), "height": f"{height:g}"}
     root.attrib |= {"role": "img", "aria-label": label}
     return root
 
 
-def add(
+def add_element(
     parent: Element, tag: str, attributes: Mapping[str, str | float], text: str | None = None
 ) -> Element:
     """Append an element; numbers are coordinates."""
@@ -47,7 +47,7 @@ def coordinate(value: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class AxisScale:
     """Numbers to pixels, evenly or by their logarithm."""
 
     low: float
@@ -80,7 +80,7 @@ def round_numbers(low: float, high: float, count: int) -> list[float]:
         return [low]
     rough = (high - low) / count
     power = 10.0 ** math.floor(math.log10(rough))
-    step = power * next(step for step in STEPS if step * power >= rough * (1 - 1e-9))
+    step = power * next(step for step in TICK_STEPS if step * power >= rough * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(step * index, 12) for index in range(first, last + 1)]
 
@@ -96,9 +96,9 @@ def decades(low: float, high: float) -> list[float]:
 def padded(
     low: float, high: float, logarithmic: bool = False, share: float = 0.06
 ) -> tuple[float, float]:
-    """A range with some air on both sides."""
+    """A range with some room on both sides."""
     if logarithmic:
         factor = max(high / low, 1.5) ** share
         return low / factor, high * factor
-    air = share * (high - low) or max(1e-3, 0.05 * abs(high))
-    return low - air, high + air
+    room = share * (high - low) or max(1e-3, 0.05 * abs(high))
+    return low - room, high + room

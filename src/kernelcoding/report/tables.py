@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..records import ResultGroup, ResultRecord, Summary
 from .charts import interval_chart
 from .formats import NONE, decimal, places, scientific, signed, size
-from .records import Result
-from .statistics import Group, Summary
 from .svg import padded
 
 NO_SPREAD = "\u00a0"
@@ -34,7 +33,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PageCell:
     """Words, what they are sorted by (None comes last), and perhaps a link or a picture."""
 
     text: str
@@ -47,35 +46,35 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PageTable:
     """A sortable table; the first cell of a row names it."""
 
     caption: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[PageCell, ...], ...]
     note: str = ""  # below it
 
 
 def results_table(
-    caption: str, groups: Sequence[Group], metric: str, anchors: Sequence[str]
-) -> Table:
+    caption: str, groups: Sequence[ResultGroup], metric: str, anchors: Sequence[str]
+) -> PageTable:
     """Our numbers beside the paper's, with what they cost; empty columns are left out."""
     parts = [
-        [(Column("Method", numeric=False), [Cell(g.method, g.method) for g in groups])],
-        [sizes(groups)],
-        ours(groups, metric, anchors),
-        paper(groups),
+        [(Column("Method", numeric=False), [PageCell(g.method, g.method) for g in groups])],
+        [size_column(groups)],
+        our_columns(groups, metric, anchors),
+        paper_columns(groups),
         [
             (
                 Column("Splits", hint="Splits that have a number"),
-                [Cell(decimal(g.value.count, 0), g.value.count) for g in groups],
+                [PageCell(decimal(g.value.count, 0), g.value.count) for g in groups],
             )
         ],
         [
-            figure(groups, "Nonzeros", "Mean number of atoms a code uses", lambda r: r.nonzeros),
-            *certificates(groups),
-            figure(groups, "Seconds", "Mean over splits", lambda r: r.seconds),
-            figure(groups, "Memory, MB", "Peak, mean over splits", lambda r: r.memory),
+            mean_column(groups, "Nonzeros", "Mean number of atoms per code", lambda r: r.nonzeros),
+            *certificate_columns(groups),
+            mean_column(groups, "Seconds", "Mean over splits", lambda r: r.seconds),
+            mean_column(groups, "Memory, MB", "Peak, mean over splits", lambda r: r.memory),
         ],
     ]
     present = [
@@ -84,18 +83,18 @@ def results_table(
     rows = zip(*(cells for _, cells in present), strict=True)
     columns = tuple(column for column, _ in present)
     is_certified = {GAP, ERROR} & {column.title for column in columns}
-    return Table(caption, columns, tuple(rows), CERTIFICATES if is_certified else "")
+    return PageTable(caption, columns, tuple(rows), CERTIFICATES if is_certified else "")
 
 
-Filled = tuple[Column, list[Cell]]
+Filled = tuple[Column, list[PageCell]]
 
 
-def sizes(groups: Sequence[Group]) -> Filled:
+def size_column(groups: Sequence[ResultGroup]) -> Filled:
     """Numbers of atoms."""
-    return Column("Atoms"), [Cell(size(group.size), group.size) for group in groups]
+    return Column("Atoms"), [PageCell(size(group.size), group.size) for group in groups]
 
 
-def ours(groups: Sequence[Group], metric: str, anchors: Sequence[str]) -> list[Filled]:
+def our_columns(groups: Sequence[ResultGroup], metric: str, anchors: Sequence[str]) -> list[Filled]:
     """Mean and spread, linked to the records they come from."""
     column = Column(percent(metric), hint="Mean ± standard deviation over splits")
     spreads = any(group.value.spread is not None for group in groups)
@@ -106,11 +105,11 @@ def ours(groups: Sequence[Group], metric: str, anchors: Sequence[str]) -> list[F
     return [(column, cells)]
 
 
-def mean_cell(summary: Summary, has_spreads: bool, link: str = "") -> Cell:
+def mean_cell(summary: Summary, has_spreads: bool, link: str = "") -> PageCell:
     """A mean with its spread beside it, or with room for one where others of the column have."""
     note = f"± {decimal(summary.spread)}" if summary.spread is not None else NO_SPREAD
     note = note if has_spreads else ""
-    return Cell(decimal(summary.mean), summary.mean, link, "value", note=note)
+    return PageCell(decimal(summary.mean), summary.mean, link, "value", note=note)
 
 
 def percent(name: str) -> str:
@@ -118,7 +117,7 @@ def percent(name: str) -> str:
     return f"{name},\u00a0%"
 
 
-def paper(groups: Sequence[Group]) -> list[Filled]:
+def paper_columns(groups: Sequence[ResultGroup]) -> list[Filled]:
     """The paper's numbers, the difference, and what it means."""
     verdicts = [group.verdict for group in groups]
     if not any(group.paper is not None for group in groups):
@@ -128,21 +127,21 @@ def paper(groups: Sequence[Group]) -> list[Filled]:
     ]
     low, high = table_range(groups)
     pictures = [
-        Cell(
+        PageCell(
             "" if group.value.count else NONE,
             picture=interval_chart(group.value, group.paper, low, high),
         )
         for group in groups
     ]
     return [
-        (Column(percent("Paper")), [Cell(decimal(g.paper), g.paper) for g in groups]),
-        (Column("Difference"), [Cell(signed(d), d) for d in differences]),
+        (Column(percent("Paper")), [PageCell(decimal(g.paper), g.paper) for g in groups]),
+        (Column("Difference"), [PageCell(signed(d), d) for d in differences]),
         (
             Column("Verdict", numeric=False),
             [
-                Cell(v.value, d, sign=v.sign, style=f"verdict {v.name.lower()}")
+                PageCell(v.value, d, sign=v.sign, style=f"verdict {v.name.lower()}")
                 if v
-                else Cell(NONE)
+                else PageCell(NONE)
                 for v, d in zip(verdicts, differences, strict=True)
             ],
         ),
@@ -158,34 +157,34 @@ def paper(groups: Sequence[Group]) -> list[Filled]:
     ]
 
 
-def table_range(groups: Sequence[Group]) -> tuple[float, float]:
+def table_range(groups: Sequence[ResultGroup]) -> tuple[float, float]:
     """The range all rows' small charts share."""
     values = [v for g in groups for v in (g.value.low, g.value.high, g.paper) if v is not None]
     low, high = padded(min(values), max(values), share=0.04)
     return max(0.0, math.floor(low)), math.ceil(high) if high < 100 else max(100.0, max(values))
 
 
-def figure(
-    groups: Sequence[Group], title: str, hint: str, of: Callable[[Result], float | None]
+def mean_column(
+    groups: Sequence[ResultGroup], title: str, hint: str, of: Callable[[ResultRecord], float | None]
 ) -> Filled:
-    """The mean of one figure over splits."""
+    """The mean over splits of one number of the records."""
     means = [group.over_splits(of).mean for group in groups]
     digits = places(means)
-    return Column(title, hint=hint), [Cell(decimal(mean, digits), mean) for mean in means]
+    return Column(title, hint=hint), [PageCell(decimal(mean, digits), mean) for mean in means]
 
 
-def certificates(groups: Sequence[Group]) -> list[Filled]:
+def certificate_columns(groups: Sequence[ResultGroup]) -> list[Filled]:
     """How far codes are from their optimum at most, and from the samples on average."""
     gaps = [group.largest(lambda result: result.artifacts.gap) for group in groups]
     gap = Column(GAP, hint="Distance to the optimum, the largest over test samples and splits")
     hint = "Mean squared error relative to the atoms' squared norm, mean over splits"
     return [
-        (gap, [Cell(scientific(value), value) for value in gaps]),
-        figure(groups, ERROR, hint, error_percent),
+        (gap, [PageCell(scientific(value), value) for value in gaps]),
+        mean_column(groups, ERROR, hint, error_percent),
     ]
 
 
-def error_percent(result: Result) -> float | None:
+def error_percent(result: ResultRecord) -> float | None:
     """The error of a record's codes, in percent."""
     error = result.artifacts.error
     return None if error is None else 100 * error

@@ -1,0 +1,44 @@
+"""Where commands write: lines are not folded, errors go to the error stream."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+import typer
+from rich.console import Console
+
+FAILED = 1
+INTERRUPTED = 130
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
+
+console = Console(soft_wrap=True)
+
+
+def friendly(command: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+    """Turn errors that users can correct into one sentence and an exit code, without a traceback.
+
+    Errors of the program itself still show their traceback.
+
+    Parameters
+    ----------
+    command : callable
+        A command.
+    """
+
+    @functools.wraps(command)
+    def run_command(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:
+        try:
+            return command(*args, **kwargs)
+        except KeyboardInterrupt:
+            Console(stderr=True).print("Interrupted.")
+            raise typer.Exit(INTERRUPTED) from None
+        except (ValueError, OSError, ImportError, MemoryError) as error:
+            Console(stderr=True, soft_wrap=True, markup=False, highlight=False).print(
+                f"Error: {str(error) or type(error).__name__}"
+            )
+            raise typer.Exit(FAILED) from None
+
+    return run_command

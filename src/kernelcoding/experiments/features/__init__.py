@@ -1,0 +1,1 @@
+"""Descriptors of lists of images, computed once and kept beside the records."""

@@ -1,0 +1,112 @@
+"""Rows of methods with several kernels, in equal shares or aligned with the labels."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import SVC
+
+from ...classification import ResidualClassifier
+from ...coders import BaseKernelCoder
+from ...kernel_learning import KernelLearning
+from ...kernels import Kernel, MultipleKernel, Precomputed
+from ..definition import Method, Settings, Space
+from .rows import CoderBuilder, with_learned_classifier
+
+Kernels = tuple[Kernel, ...]
+
+
+def kernels_residual_row(
+    name: str, coder: CoderBuilder, kernels: Kernels, space: Space, view: str = "samples"
+) -> Method:
+    """A row by the residual rule.
+
+    Parameters
+    ----------
+    name, coder, view
+        As in :func:`~.rows.residual_row`.
+    kernels : tuple of Kernel
+    space : mapping
+        Search space, with ``weights`` ("equal" or "alignment").
+    """
+    build = partial(_with_residual_rule, coder, len(kernels))
+    return Method(name, build, space, kernels, view)
+
+
+def kernels_supervised_row(
+    name: str,
+    coder: CoderBuilder,
+    classifier: str,
+    kernels: Kernels,
+    space: Space,
+    rounds: int,
+    view: str = "samples",
+) -> Method:
+    """A row by a dictionary and a classifier learned together.
+
+    Parameters
+    ----------
+    name, coder, kernels, space, view
+        As in :func:`kernels_residual_row`.
+    classifier : {"linear", "bilinear", "max-margin"}
+    rounds : int
+        Of learning.
+    """
+    build = partial(_with_learned_classifier, coder, len(kernels), classifier, rounds)
+    return Method(name, build, space, kernels, view)
+
+
+def kernels_svm_row(name: str, kernels: Kernels, space: Space, view: str = "samples") -> Method:
+    """A support vector machine on the mean of the Gram matrices.
+
+    Parameters
+    ----------
+    name, kernels, view
+        As in :func:`kernels_residual_row`.
+    space : mapping
+        With C.
+    """
+    return Method(name, _mean_svm, space, kernels, view)
+
+
+def _mixture_coder(
+    coder: CoderBuilder, n_kernels: int, settings: Settings, n_atoms: int
+) -> BaseKernelCoder:
+    kernels = [Precomputed(matrix=number) for number in range(n_kernels)]
+    return coder({**settings, "mixture": MultipleKernel(kernels)}, n_atoms)
+
+
+def _weighted(estimator: BaseEstimator, settings: Settings) -> BaseEstimator:
+    if settings["weights"] == "alignment":
+        estimator.set_params(learn_kernel=KernelLearning(weights="alignment"))
+    return estimator
+
+
+def _with_residual_rule(
+    coder: CoderBuilder, n_kernels: int, settings: Settings, n_atoms: int
+) -> ResidualClassifier:
+    return ResidualClassifier(
+        _weighted(_mixture_coder(coder, n_kernels, settings, n_atoms), settings)
+    )
+
+
+def _with_learned_classifier(
+    coder: CoderBuilder,
+    n_kernels: int,
+    classifier: str,
+    rounds: int,
+    settings: Settings,
+    n_atoms: int,
+) -> BaseEstimator:
+    mixture = partial(_mixture_coder, coder, n_kernels)
+    made = with_learned_classifier(mixture, classifier, rounds, settings, n_atoms)
+    return _weighted(made, settings)
+
+
+def _mean_svm(settings: Settings, n_atoms: int) -> BaseEstimator:
+    mean = FunctionTransformer(np.mean, kw_args={"axis": 2})
+    return make_pipeline(mean, SVC(kernel="precomputed", C=settings["C"]))

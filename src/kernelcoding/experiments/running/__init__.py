@@ -1,0 +1,1 @@
+"""From the description of an experiment to its records: split, search, fit, score, write."""

@@ -1,0 +1,31 @@
+"""Records of experiments: what a line of a file holds, how it is written, read and averaged.
+
+A file has one JSON object per line. Experiments append to it; the report, the displays and the
+command line read it, all with the same parser and the same mean and spread. This room imports
+nothing else of the package.
+"""
+
+from .file import RecordFile, locked
+from .reading import RecordedExperiment, Runs, read_runs
+from .schema import SCHEMA, Artifacts, Example, ExampleAtom, ExperimentRecord, ResultRecord
+from .summary import ResultGroup, Summary, Verdict, summarize, tables_of, verdict_on
+
+__all__ = [
+    "SCHEMA",
+    "Artifacts",
+    "Example",
+    "ExampleAtom",
+    "ExperimentRecord",
+    "RecordFile",
+    "RecordedExperiment",
+    "ResultGroup",
+    "ResultRecord",
+    "Runs",
+    "Summary",
+    "Verdict",
+    "locked",
+    "read_runs",
+    "summarize",
+    "tables_of",
+    "verdict_on",
+]

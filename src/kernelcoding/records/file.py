@@ -1,0 +1,143 @@
+"""A file of records while it grows: lines are appended whole or not at all, by one run at a time.
+
+The first line of ``<experiment>.jsonl`` describes the experiment, the others are results, or the
+description again where it has changed. A line cut short by a power failure is dropped when the file
+is opened again, and its result is computed again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from .parsing import parse_lines
+from .schema import ExperimentRecord, Record, ResultRecord
+
+
+class RecordFile:
+    """A file of records that is continued where it ended.
+
+    Parameters
+    ----------
+    path : path
+        The file, made with its folder if it does not exist.
+    description : ExperimentRecord
+        The first line. A file that was started with another experiment, or with ``quick`` other
+        than here, is refused.
+
+    Attributes
+    ----------
+    keys : set of str
+        Keys of the results that are in the file.
+    """
+
+    def __init__(self, path: Path, description: ExperimentRecord):
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        found = _whole_records(path) if path.exists() else []
+        if found:
+            _check_same_run(path, found[0], description)
+        self.keys = {record.key for record in found if isinstance(record, ResultRecord)}
+        described = [record for record in found if isinstance(record, ExperimentRecord)]
+        # An experiment that has grown since is described anew: readers take the last description.
+        if described[-1:] != [description]:
+            self.append(description)
+
+    def append(self, record: Record) -> None:
+        """Add one record; it is on the disk when this returns.
+
+        Parameters
+        ----------
+        record : ExperimentRecord or ResultRecord
+            Its numbers must be finite: JSON has no others.
+        """
+        line = json.dumps(
+            record.as_line(), allow_nan=False, ensure_ascii=False, separators=(",", ":")
+        )
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            with os.fdopen(descriptor, "ab", buffering=0, closefd=False) as file:
+                file.write(line.encode() + b"\n")
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if isinstance(record, ResultRecord):
+            self.keys.add(record.key)
+
+
+def _whole_records(path: Path) -> list[Record]:
+    """Records of a file, from which a last line that was cut short is removed."""
+    lines = list(parse_lines(path.read_bytes(), path.name))
+    if lines and not (lines[-1].ended and lines[-1].is_json):
+        _cut(path, lines.pop().start)
+    for line in lines:
+        if line.problem:
+            raise ValueError(
+                f"{path} cannot be continued: line {line.number} is no record: {line.problem}. "
+                "Remove the line, or write to another folder."
+            )
+    return [line.record for line in lines if line.record is not None]
+
+
+def _cut(path: Path, size: int) -> None:
+    with path.open("r+b") as file:
+        file.truncate(size)
+        os.fsync(file.fileno())
+
+
+def _check_same_run(path: Path, found: Record, wanted: ExperimentRecord) -> None:
+    before, now = found.as_line(), wanted.as_line()
+    for name in ("kind", "experiment", "quick"):
+        if before.get(name) != now[name]:
+            raise ValueError(
+                f"{path} cannot be continued: it has {name}={before.get(name)!r}, this run "
+                f"{name}={now[name]!r}. Write to another folder, or move the file away."
+            )
+
+
+def _lock_function() -> Callable[[IO[str]], None]:
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # pragma: no cover - Windows
+        import msvcrt
+
+        def lock(file: IO[str]) -> None:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+
+        return lock
+    return lambda file: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock beside a file; the system takes it back when its owner dies, however it dies.
+
+    Parameters
+    ----------
+    path : path
+        The file that no other process may write.
+
+    Raises
+    ------
+    BlockingIOError
+        If another process holds the lock.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = path.with_name(f".{path.name}.lock")
+    with lock.open("a+", encoding="utf-8") as file:
+        try:
+            _lock_function()(file)
+        except OSError as error:
+            file.seek(0)
+            raise BlockingIOError(
+                f"Another run (process {file.read().strip() or 'unknown'}) is writing {path}. Wait "
+                "until it has ended, or write to another folder."
+            ) from error
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield

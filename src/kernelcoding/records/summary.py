@@ -1,0 +1,135 @@
+"""The mean and spread over splits, and how they compare with the paper's numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from statistics import fmean, stdev
+
+from .schema import ResultRecord
+
+# The paper prints one decimal: a smaller difference cannot be seen in its tables.
+PRINTED = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Mean and sample standard deviation of the numbers there are; None where there are too few."""
+
+    mean: float | None
+    spread: float | None  # needs two numbers
+    count: int
+
+    @property
+    def low(self) -> float | None:
+        """Mean less one spread."""
+        return None if self.mean is None else self.mean - (self.spread or 0.0)
+
+    @property
+    def high(self) -> float | None:
+        """Mean plus one spread."""
+        return None if self.mean is None else self.mean + (self.spread or 0.0)
+
+
+def summarize(values: Iterable[float | None]) -> Summary:
+    """Mean, spread and count; absent values do not count."""
+    present = [value for value in values if value is not None]
+    return Summary(
+        mean=fmean(present) if present else None,
+        spread=stdev(present) if len(present) > 1 else None,
+        count=len(present),
+    )
+
+
+class Verdict(Enum):
+    """How our mean compares with the paper's number; the value is what readers are shown."""
+
+    BETTER = "better"
+    WITHIN = "within spread"
+    EQUAL = "equal"
+    BELOW = "below"
+
+    @property
+    def sign(self) -> str:
+        """A mark that says the same without colour."""
+        return {"better": "▲", "within spread": "≈", "equal": "=", "below": "▼"}[self.value]
+
+
+def verdict_on(ours: Summary, paper: float | None) -> Verdict | None:
+    """Compare a mean with the paper's number; None where one of them is missing."""
+    if ours.mean is None or paper is None:
+        return None
+    difference = ours.mean - paper
+    if abs(difference) <= max(ours.spread or 0.0, PRINTED + 1e-9):
+        return Verdict.WITHIN if ours.spread is not None else Verdict.EQUAL
+    return Verdict.BETTER if difference > 0 else Verdict.BELOW
+
+
+@dataclass(frozen=True, slots=True)
+class ResultGroup:
+    """The splits of one method at one number of atoms: one row of a table."""
+
+    method: str
+    size: float | None
+    results: tuple[ResultRecord, ...]
+
+    def over_splits(self, of: Callable[[ResultRecord], float | None]) -> Summary:
+        """Mean and spread of one number of the records."""
+        return summarize(of(result) for result in self.results)
+
+    def largest(self, of: Callable[[ResultRecord], float | None]) -> float | None:
+        """The largest of one number; None unless every split has it: a bound must hold for all."""
+        found = [of(result) for result in self.results]
+        present = [value for value in found if value is not None]
+        return max(present) if len(present) == len(found) else None
+
+    @property
+    def control_of(self) -> str | None:
+        """The method of which this one is the control."""
+        return self.results[0].control_of
+
+    @property
+    def value(self) -> Summary:
+        """The metric, in percent."""
+        return self.over_splits(lambda result: result.value)
+
+    @property
+    def paper(self) -> float | None:
+        """The paper's number, in percent."""
+        given = [result.paper for result in self.results if result.paper is not None]
+        return given[0] if given else None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """How the value compares with the paper's."""
+        return verdict_on(self.value, self.paper)
+
+
+def result_groups(results: Sequence[ResultRecord]) -> list[ResultGroup]:
+    """Rows of a table: methods as they first appear, each by number of atoms; splits in order."""
+    methods = list(dict.fromkeys(result.method for result in results))
+    rows: dict[tuple[str, float | None], list[ResultRecord]] = {}
+    for result in results:
+        rows.setdefault((result.method, result.size), []).append(result)
+    keys = sorted(rows, key=lambda key: (methods.index(key[0]), _or_least(key[1])))
+    return [ResultGroup(*key, tuple(sorted(rows[key], key=_split_order))) for key in keys]
+
+
+def tables_of(results: Sequence[ResultRecord]) -> dict[str, list[ResultGroup]]:
+    """Rows by table, tables as they first appear."""
+    names = dict.fromkeys(result.table for result in results)
+    return {name: result_groups([r for r in results if r.table == name]) for name in names}
+
+
+def _or_least(value: float | None) -> float:
+    return -math.inf if value is None else value
+
+
+def _split_order(result: ResultRecord) -> tuple[float, str]:
+    name = str(result.split)
+    try:
+        return float(name), name
+    except ValueError:
+        return math.inf, name

@@ -1,0 +1,34 @@
+"""Materials: the whole experiment on made photographs."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from helpers.experiments import VOCABULARY, grating, put, results
+from kernelcoding.experiments.features.colour_covariances import Covariance
+from kernelcoding.experiments.features.fisher_vectors import Mixture
+from kernelcoding.experiments.paper import fmd
+from kernelcoding.experiments.running.runner import run_experiment
+
+
+def test_materials_of_two_kinds(tmp_path, rng):
+    for number in range(20):
+        name = ("stone", "wood")[number % 2]
+        put(tmp_path / "fmd" / "image" / name / f"{number:02d}.jpg", grating(rng, number % 2))
+        mask = np.zeros((56, 56), np.uint8)
+        mask[8:48, 8:48] = 255
+        put(tmp_path / "fmd" / "mask" / name / f"{number:02d}.jpg", mask)
+    scale = replace(
+        fmd.QUICK, rounds=1, n_splits=1, curve_splits=1, sizes=(6,), view_sizes=(6,),
+        vocabulary=VOCABULARY, mixture=Mixture(2, 4, 8, 400, 10), covariance=Covariance(40, 10),
+    )  # fmt: skip
+    experiment = fmd.fmd_experiment(scale, quick=True)
+    path = run_experiment(experiment, tmp_path, tmp_path / "runs", download=False, progress=False)
+    found = results(path)
+    assert len(found) == len(list(experiment.cells())) == 6 + 2 + 13 + 6 + 2 + 3 + 6
+    assert found["all samples, one kernel/kSC/None/0"]["value"] > 60
+    chosen = found["all samples, four kernels/kSC/None/0"]["configuration"]
+    assert chosen["weights"] in ("equal", "alignment")
+    assert chosen["kernel"].startswith("(Linear(), Gaussian(gamma='median')")
+    chosen = found["Fisher vectors and colour covariances/kSC/None/0"]["configuration"]
+    assert chosen["kernel"].startswith("(View(columns=slice(0, 16, None), kernel=Gaussian(")

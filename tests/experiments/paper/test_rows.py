@@ -1,0 +1,62 @@
+"""Rows with several kernels, against the library's own estimators; controls."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.svm import SVC
+
+import kernelcoding as kc
+from kernelcoding.experiments.paper.rows import control_row, sparse_coder, supervised_row
+from kernelcoding.experiments.paper.several_kernel_rows import (
+    kernels_residual_row,
+    kernels_supervised_row,
+    kernels_svm_row,
+)
+from kernelcoding.kernels import Gaussian, Linear, MultipleKernel, Precomputed
+from reference.learning import digits
+
+KERNELS = (Linear(), Gaussian(2.0))
+
+
+def stacks(n=120, n_train=80):
+    X, y = digits(n, labels=True)
+    whole = np.stack([kernel(X) for kernel in KERNELS], axis=2)
+    return whole[:n_train, :n_train], whole[n_train:, :n_train], y[:n_train], y[n_train:]
+
+
+@pytest.mark.parametrize("weights", ["equal", "alignment"])
+def test_rows_with_several_kernels_are_estimators_with_the_mixture(weights):
+    train, test, y, _ = stacks()
+    mixture = MultipleKernel([Precomputed(matrix=0), Precomputed(matrix=1)])
+    learn_kernel = kc.KernelLearning(weights="alignment") if weights == "alignment" else False
+    coder = kc.KernelSparseCoder(mixture, alpha=0.01)
+    settings, space = {"weights": weights, "alpha": 0.01}, {}
+    row = kernels_residual_row("x", sparse_coder, KERNELS, space, "both")
+    expected = kc.ResidualClassifier(clone(coder).set_params(learn_kernel=learn_kernel))
+    assert repr(row.build(settings, 80)) == repr(expected)
+    assert (row.kernel, row.view) == (KERNELS, "both")
+    row = kernels_supervised_row("x", sparse_coder, "linear", KERNELS, space, 3)
+    expected = kc.SupervisedKernelCoding(coder, 20, max_iter=3, learn_kernel=learn_kernel)
+    found = row.build(settings, 20)
+    assert repr(found) == repr(expected)
+    assert_array_equal(found.fit(train, y).predict(test), expected.fit(train, y).predict(test))
+    assert control_row(row).build({**settings, "eta": 1e-9}, 20).eta == 1e-9
+
+
+def test_the_machine_sees_the_mean_of_the_kernels():
+    train, test, y, truth = stacks()
+    row = kernels_svm_row("x", KERNELS, {"C": (1.0,)}, "both")
+    found = row.build({"C": 3.0}, 0).fit(train, y)
+    expected = SVC(C=3.0, kernel="precomputed").fit(train.mean(axis=2), y)
+    assert_array_equal(found.predict(test), expected.predict(test.mean(axis=2)))
+    assert found.score(test, truth) > 0.8
+
+
+def test_a_control_says_of_which_method_it_is():
+    row = supervised_row("l-SkSC", sparse_coder, "linear", Gaussian(), {"alpha": (0.1,)}, 2)
+    control = control_row(row)
+    assert (row.control_of, control.control_of) == (None, "l-SkSC")
+    assert control.name != row.name
+    assert control.space == {"alpha": (0.1,), "eta": (1e-9,)}
+    assert (control.kernel, control.view, control.build) == (row.kernel, row.view, row.build)

@@ -1,0 +1,50 @@
+"""Faces: five people of the real set, and projections."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from helpers.experiments import few, results
+from helpers.trees import real
+from kernelcoding.experiments.definition import Dataset, Splits
+from kernelcoding.experiments.paper import yaleb
+from kernelcoding.experiments.running.runner import installed, run_experiment
+from kernelcoding.experiments.running.splitting import halves
+
+
+def test_faces_of_five_people(tmp_path):
+    home = real("yaleb", "faces_48x42.npz").parent
+    scale = replace(
+        yaleb.QUICK,
+        rounds=1,
+        sizes=(20,),
+        spaces={
+            **yaleb.QUICK.spaces,
+            "kSC": {"width": (0.1,), "alpha": (3e-4,)},
+            "kLLC": {"width": (0.03,), "n_neighbors": (30,), "regularization": (1e-4,)},
+        },
+    )
+    experiment = replace(
+        yaleb.yaleb_experiment(scale, quick=True, n_atoms=25),
+        load=partial(few, yaleb.yaleb_dataset, 5, 40),
+        splits=dict.fromkeys(("splits", "learned", "curve"), Splits(1, halves(2, n_train=20))),
+    )
+    path = run_experiment(experiment, home, tmp_path, download=False, progress=False)
+    found = results(path)
+    there = [cell.key for cell in experiment.cells() if installed(cell)]
+    assert sorted(found) == sorted(there)
+    values = {key.split("/")[1]: record["value"] for key, record in found.items()}
+    assert found["all samples, residual rule/kSC/None/0"]["value"] > 90
+    assert values["l-SkSC"] > 70
+    lc = found["25 atoms/LC-KSVD/25/0"]
+    assert lc["nonzeros"] <= 25
+    assert lc["artifacts"]["objective_steps"][:3] == ["codes", "atoms", "codes"]
+
+
+def test_projections_differ_between_splits_and_have_unit_norm(rng):
+    images = rng.integers(0, 256, (12, 10, 8), dtype=np.uint8)
+    dataset = Dataset(images, np.arange(12) % 2, ("a", "b"))
+    first, second = (yaleb.random_faces(dataset, halves(2)(dataset, number)) for number in range(2))
+    np.testing.assert_allclose(np.linalg.norm(first, axis=1), 1.0)
+    assert np.abs(first - second).max() > 1e-3
