@@ -72,7 +72,7 @@ def stacked(parts: Sequence[Codes]) -> Codes:
 
 def widened(codes: Codes, atoms: NDArray, n_atoms: int) -> Codes:
     """Codes of some atoms as codes of all."""
-    if len(atoms) == n_atoms:
+    if np.array_equal(atoms, np.arange(n_atoms)):
         return codes
     if is_csr(codes):
         parts = (codes.data, atoms[codes.indices], codes.indptr)

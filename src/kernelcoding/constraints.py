@@ -96,6 +96,7 @@ class Simplex(Constraint):
 class OneAtom(Constraint):
     """A single entry equal to one: hard assignment."""
 
+    nonnegative = True
     is_cone = False
     is_convex = False
 

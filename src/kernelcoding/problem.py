@@ -95,7 +95,7 @@ class CodingProblem:
 
     def for_atoms(self, atoms: NDArray) -> CodingProblem:
         """The same samples with some of the atoms."""
-        if len(atoms) == self.n_atoms:
+        if np.array_equal(atoms, np.arange(self.n_atoms)):
             return self
         geometry = None if self.geometry is None else self.geometry.for_atoms(atoms)
         gram = self.gram[np.ix_(atoms, atoms)]

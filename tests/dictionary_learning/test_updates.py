@@ -236,7 +236,7 @@ def test_charts_of_soft_words(kind, rng):
 
     slope = gradient.value_and_gradient(here.frame, vectors, soft)[1]
     assert_allclose(chart.gradient(slope), numeric_gradient(value, flat), atol=1e-7)
-    after = here.atoms(gradient.descend(here.frame, vectors, soft))
+    after = here.atoms(gradient.descend_atoms(here.frame, vectors, soft))
     before = soft_error(here.samples, here.lost, atoms, 0.7)
     assert soft_error(here.samples, here.lost, after, 0.7) < 0.95 * before
 

@@ -10,12 +10,11 @@ from helpers import cases
 from helpers.cases import LABELS, WEIGHTS, solve
 from helpers.every_formulation import EVERY_FORMULATION, FORMULATIONS
 from kernelcoding.codes import dense, is_csr
-from kernelcoding.constraints import OneAtom, Simplex
+from kernelcoding.constraints import Simplex
 from kernelcoding.formulations import NeighbourFit, Penalised, SoftAssignment
 from kernelcoding.formulations.penalised import TABLE
 from kernelcoding.formulations.scored import augmented
 from kernelcoding.priors import (
-    FixedPrior,
     GroupL1,
     NoPrior,
     Prior,
@@ -61,8 +60,7 @@ def test_codes_have_the_signs_that_are_promised(formulation):
     if isinstance(formulation, Penalised):
         formulation = replace(formulation, alpha=0.01)  # small, so that nothing hides a sign
     lowest = min(dense(coded(problem, formulation)).min() for problem in problems)
-    hard = isinstance(formulation, Penalised) and isinstance(formulation.constraint, OneAtom)
-    assert (lowest >= 0.0) == (formulation.nonnegative or hard)
+    assert (lowest >= 0.0) == formulation.nonnegative
 
 
 @EVERY_FORMULATION
@@ -195,10 +193,10 @@ def test_the_objective_is_half_the_error_and_the_value(formulation, labels, rng)
 def test_codes_vanish_at_the_critical_weight(formulation):
     problem = cases.problem("regular")
     critical = formulation.critical_alpha(problem)
-    fixed = isinstance(getattr(formulation, "prior", None), FixedPrior)
+    built_in = isinstance(getattr(formulation, "prior", None), Prior)
     assert (critical is not None) == (
         formulation.is_cone
-        and fixed
+        and built_in
         and not formulation.is_greedy
         and not isinstance(formulation.prior, NoPrior)
     )

@@ -16,7 +16,7 @@ from helpers.processes import run_python
 from helpers.small_models import small_models
 from kernelcoding.persistence import registry, save
 from kernelcoding.persistence.history import NAMES_OF_FORMAT_1
-from kernelcoding.persistence.registry import FOREIGN, LOCATIONS, OWN, class_named, name_of
+from kernelcoding.persistence.registry import FOREIGN, LOCATIONS, OWN, class_named, stable_name_of
 
 # Rooms that models are not made of: they read, print, download or compile.
 ELSEWHERE = ("_compiled", "cli", "datasets", "displays", "experiments", "persistence", "report")
@@ -67,7 +67,7 @@ def is_kept(value, name):
 def test_names_lead_to_classes_and_back(name):
     kind = class_named(name)
     assert isinstance(kind, type)
-    assert name_of(kind) == name
+    assert stable_name_of(kind) == name
 
 
 @pytest.mark.parametrize("name", FOREIGN)
@@ -89,8 +89,8 @@ def test_every_class_that_models_hold_has_a_name(models):
     for name, (model, _) in models.items():
         for kind in kinds_in(model, {}):
             if kind.__module__.startswith(("kernelcoding.", "sklearn.")):
-                assert name_of(kind) is not None, (name, kind)
-                met.add(name_of(kind))
+                assert stable_name_of(kind) is not None, (name, kind)
+                met.add(stable_name_of(kind))
     assert met >= OWN.keys()
 
 
@@ -105,7 +105,7 @@ def test_every_estimator_and_component_has_a_name():
     }
     bases = {base for kind in found for base in kind.__mro__[1:]}
     assert len(found - bases) > 50
-    unnamed = {kind.__name__ for kind in found - bases if name_of(kind) is None}
+    unnamed = {kind.__name__ for kind in found - bases if stable_name_of(kind) is None}
     assert unnamed == UNHELD
 
 
@@ -116,7 +116,7 @@ def test_every_public_class_of_models_has_a_name():
     ]
     found = {kind for kind in public if isinstance(kind, type) and issubclass(kind, BaseEstimator)}
     assert len(found) > 50
-    assert {kind.__name__ for kind in found if name_of(kind) is None} == UNHELD_BASES
+    assert {kind.__name__ for kind in found if stable_name_of(kind) is None} == UNHELD_BASES
 
 
 def test_files_call_classes_by_these_names_and_all_are_used(models, tmp_path):

@@ -115,7 +115,7 @@ class SetTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return tags
 
 
-def block_rows(n_numbers: int) -> int:
+def descriptors_per_block(n_numbers: int) -> int:
     """Descriptors per block, where each needs that many numbers."""
     return max(64, BLOCK_SIZE // max(n_numbers, 1))
 

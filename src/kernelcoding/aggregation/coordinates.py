@@ -21,7 +21,7 @@ from ..dictionary.choosing import named_choice
 from ..kernels import Kernel, as_kernel
 from ..kernels.names import KernelLike
 from ..validation import check_count
-from .base import SetTransformer, block_rows
+from .base import SetTransformer, descriptors_per_block
 from .residuals import SharedBlock, residual_sums
 from .sets import DescriptorBlock, DescriptorSets
 
@@ -104,7 +104,7 @@ class KernelSetTransformer(SetTransformer):
     def _seen(self, sets: DescriptorSets) -> Iterator[tuple[NDArray, DescriptorBlock]]:
         """Similarities of all descriptors to the landmarks, block by block."""
         n_landmarks = self.coordinates_.landmarks.n_atoms
-        for block in sets.blocks(block_rows(2 * n_landmarks)):
+        for block in sets.blocks(descriptors_per_block(2 * n_landmarks)):
             yield self.coordinates_.similarities(block.descriptors), block
 
     def set_params(self, **params: Any) -> Self:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from .base import SetTransformer, block_rows, require_enough
+from .base import SetTransformer, descriptors_per_block, require_enough
 from .mixtures import DiagonalMixture, MixtureSettings
 from .normalization import check_normalization, normalized
 from .sets import DescriptorSets
@@ -120,7 +120,7 @@ class FisherVector(SetTransformer):
         return joined_gradients(nothing, self.mixture_, self.gradients).shape[1]
 
     def _aggregate(self, sets: DescriptorSets) -> NDArray:
-        rows = block_rows(2 * self.mixture_.means.shape[1] + self.n_components)
+        rows = descriptors_per_block(2 * self.mixture_.means.shape[1] + self.n_components)
         points = ((rotated(self.pca_, b.descriptors), b.owners) for b in sets.blocks(rows))
         sums = PosteriorSums.of(points, len(sets), self.mixture_)
         vectors = joined_gradients(sums, self.mixture_, self.gradients)

@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from ..coders import BaseKernelCoder
 from ..codes import Codes, is_csr
 from ..dictionary_learning import KernelDictionaryLearning
-from .base import SetTransformer, applied, block_rows
+from .base import SetTransformer, applied, descriptors_per_block
 from .normalization import check_normalization, normalized
 from .segments import POOLS, Pooled
 from .sets import DescriptorBlock, DescriptorSets
@@ -47,7 +47,7 @@ class CodePooling(SetTransformer):
     def _aggregate(self, sets: DescriptorSets) -> NDArray:
         n_cells = self._n_cells()
         pooled = Pooled(self.how, len(sets) * n_cells, self._n_atoms, sets.dtype)
-        for block in sets.blocks(block_rows(self._n_atoms)):
+        for block in sets.blocks(descriptors_per_block(self._n_atoms)):
             codes = self._codes(block.descriptors)
             for cells in self._cells(block):
                 pooled.add(codes, block.owners * n_cells + cells)

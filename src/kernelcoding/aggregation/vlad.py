@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
 from ..validation import check_count
-from .base import SetTransformer, applied, block_rows, require_enough
+from .base import SetTransformer, applied, descriptors_per_block, require_enough
 from .normalization import check_normalization, normalized, unit_parts, without_rounding
 from .residuals import SharedBlock, nearest_shares, residual_sums
 from .sets import DescriptorSets
@@ -110,7 +110,7 @@ class VLAD(SetTransformer):
 
     def _blocks(self, sets: DescriptorSets, words: NDArray) -> Iterator[SharedBlock]:
         squares = np.einsum("ij,ij->i", words, words)
-        for block in sets.blocks(block_rows(words.shape[1] + len(words))):
+        for block in sets.blocks(descriptors_per_block(words.shape[1] + len(words))):
             points = rotated(self.pca_, block.descriptors)
             scores = points @ (-2.0 * words.T)
             scores += squares

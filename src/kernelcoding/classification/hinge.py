@@ -53,12 +53,12 @@ def _one_against_rest(
         )
 
     def value(scores, weights):
-        return _value(scores, signs, sample_weight, regularization, weights)
+        return _objective(scores, signs, sample_weight, regularization, weights)
 
     return one_vs_rest.newton(codes, weights, bias, aim, value)
 
 
-def _value(scores, signs, sample_weight, regularization, weights) -> float:
+def _objective(scores, signs, sample_weight, regularization, weights) -> float:
     slack = np.maximum(1.0 - signs * scores, 0.0)
     return 0.5 * regularization * float(weights @ weights) + 0.5 * float(sample_weight @ slack**2)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..codes import dense
 from ..dictionary import PointDictionary
-from ..dictionary_learning.frames import Block, Frame
+from ..dictionary_learning.frames import Frame, SampleBlock
 
 
 class LabelFrame(Frame):
@@ -66,7 +66,7 @@ class LabelFrame(Frame):
     def blocks(self, vectors):
         """All samples at once."""
         rows = slice(0, self.n_samples)
-        yield Block(rows, self.squares(self.rows.T), self.similarity, self.rows @ vectors)
+        yield SampleBlock(rows, self.squares(self.rows.T), self.similarity, self.rows @ vectors)
 
     def coordinates(self, image, loads):
         """The combination of rows."""

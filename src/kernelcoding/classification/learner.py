@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..codes import Codes
 from ..dictionary_learning.coding import Coded, code_all, problem_of
-from ..dictionary_learning.frames import Block, Frame
+from ..dictionary_learning.frames import Frame, SampleBlock
 from ..dictionary_learning.learner import ROUNDING, AtomLearner
 from ..dictionary_learning.loop import HalfStep
 from ..dictionary_learning.state import Candidate
@@ -82,13 +82,13 @@ class SupervisedLearner(AtomLearner):
         """One round of learning."""
         return [("atoms", self.improve), ("codes", self.code), ("classifier", self.classify)]
 
-    def formulation_at(self, block: Block, now: Candidate) -> Formulation:
+    def formulation_at(self, block: SampleBlock, now: Candidate) -> Formulation:
         """Codes of a block look at its labels as soon as there is a classifier."""
         if now.classifier is None:
             return self.formulation
         return self._labelled(block, cast(Classifier, now.classifier))
 
-    def _labelled(self, block: Block, classifier: Classifier) -> Labelled:
+    def _labelled(self, block: SampleBlock, classifier: Classifier) -> Labelled:
         assert self.eta is not None
         return Labelled(
             self.formulation,

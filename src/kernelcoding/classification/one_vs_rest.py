@@ -43,7 +43,7 @@ def minimise(
     Parameters
     ----------
     surrogate_targets : callable
-        As in :func:`descend`.
+        As in :func:`descend_together`.
     one_against_rest : callable
         The minimum for one class, from weights and bias.
     codes : array of shape (n, N)
@@ -55,7 +55,7 @@ def minimise(
     start : weights and intercepts, default=None
     exact : bool, default=True
     """
-    weights, bias = descend(
+    weights, bias = descend_together(
         codes, signs, sample_weight, regularization, intercept, start, surrogate_targets
     )
     if not exact:
@@ -74,7 +74,7 @@ def minimise(
     return weights, bias
 
 
-def descend(
+def descend_together(
     codes: Codes,
     signs: NDArray,
     sample_weight: NDArray,

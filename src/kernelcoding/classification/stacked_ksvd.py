@@ -113,7 +113,7 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
         frame = plain.with_targets(indicator * scale)
         learner = self._learner(frame, np.vstack([atoms, (first * scale).T]))
         alternation = Alternation(self.max_iter, self.tol, self.callback, self.verbose)
-        outcome = run(learner, alternation)
+        outcome = alternate(learner, alternation)
         self.objective_history_ = np.array(outcome.history)
         self.objective_steps_ = np.array(outcome.steps)
         self.n_iter_, self.status_ = outcome.n_iter, outcome.status
@@ -139,7 +139,7 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
             candidates = KnownCandidates(frame.kernel_of(slice(None)))
             loads = initial_loads(candidates, count, "random", random_state)
             learner = self._learner(frame, frame.combine(loads))
-            best = run(learner, Alternation(self.init_iter, self.tol)).best
+            best = alternate(learner, Alternation(self.init_iter, self.tol)).best
             parts.append(best.now.vectors)
             counts.append(count)
         self.atom_classes_ = np.repeat(np.arange(len(counts)), counts)
@@ -248,7 +248,7 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
         return tags
 
 
-def run(learner: AtomLearner, alternation: Alternation) -> Outcome:
+def alternate(learner: AtomLearner, alternation: Alternation) -> Outcome:
     """Codes and atoms in turn."""
     return alternation.run(("codes", learner.code), learner.steps, learner.snapshot)
 

@@ -20,6 +20,7 @@ from ..dictionary.choosing import MEANS, named_choice
 from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings, learn_kernel, moved, prepared_start
 from ..kernels import Kernel, as_kernel
+from ..problem import CodingProblem
 from ..solvers.result import Options
 from ..validation import samples
 from .checks import check_coder, check_settings, refuse_zero_codes, require_distinct
@@ -49,8 +50,8 @@ class Learner(Protocol):
     def code(self) -> float:
         """The first half-step."""
 
-    def crosses(self) -> Iterator[NDArray]:
-        """Similarities of samples and atoms, block by block."""
+    def problems(self) -> Iterator[CodingProblem]:
+        """The coding problems of all samples, block by block."""
 
     def snapshot(self) -> Snapshot:
         """What is worth keeping."""
@@ -152,7 +153,7 @@ class BaseDictionaryLearning(CodingTransformer):
         def first_codes() -> float:
             objective = learner.code()
             if learner.coded.usage.sum() == 0:
-                refuse_zero_codes(formulation, learner.crosses(), learner.coded.convergence)
+                refuse_zero_codes(formulation, learner.problems(), learner.coded.convergence)
             return objective
 
         outcome = Alternation(self.max_iter, self.tol, self.callback, self.verbose).run(

@@ -85,22 +85,18 @@ def require_distinct(frame: Frame, vectors: NDArray) -> None:
 
 
 def refuse_zero_codes(
-    formulation: Formulation, crosses: Iterable[NDArray], convergence: Convergence
+    formulation: Formulation, problems: Iterable[CodingProblem], convergence: Convergence
 ) -> None:
-    """Say why no atom is used: similarities of samples and atoms tell the largest useful alpha."""
+    """Say why no atom is used: the coding problems tell the largest useful alpha."""
     if convergence.status is not Status.CONVERGED:
         raise ValueError(f"All codes are zero, because {convergence.status.value}.")
-    largest = 0.0
-    for cross in crosses:
-        n_atoms = cross.shape[1]
-        problem = CodingProblem(np.zeros(len(cross)), cross, np.zeros((n_atoms, n_atoms)))
-        critical = formulation.critical_alpha(problem)
-        if critical is None:
-            raise ValueError(
-                "All codes are zero: no sample has anything in common with any atom (are the "
-                "samples zero, or the kernel far too narrow?)."
-            )
-        largest = max(largest, float(critical.max()))
+    found = [formulation.critical_alpha(problem) for problem in problems]
+    largest = max(0.0 if critical is None else float(critical.max()) for critical in found)
+    if not 0.0 < largest < np.inf:
+        raise ValueError(
+            "All codes are zero: no sample has anything in common with any atom (are the "
+            "samples zero, or the kernel far too narrow?)."
+        )
     alpha = getattr(formulation, "alpha", np.nan)
     raise ValueError(
         f"All codes are zero: alpha={alpha:g} is too large for these samples. The largest alpha "

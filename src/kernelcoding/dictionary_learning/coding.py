@@ -14,11 +14,11 @@ from ..formulations import Formulation
 from ..gram import GramFacts
 from ..problem import CodingProblem
 from ..solvers.result import Convergence, Options
-from .frames import Block, Frame
+from .frames import Frame, SampleBlock
 from .sums import Loads, Sums
 
 # What codes of a block of training samples are; those that look at labels differ by block.
-FormulationAt = Callable[[Block], Formulation]
+FormulationAt = Callable[[SampleBlock], Formulation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Coded:
     convergence: Convergence
 
 
-def problem_of(block: Block, gram: NDArray, facts: GramFacts | None = None) -> CodingProblem:
+def problem_of(block: SampleBlock, gram: NDArray, facts: GramFacts | None = None) -> CodingProblem:
     """A block's coding problem."""
     return CodingProblem(block.self_similarity, block.cross, gram, facts)
 

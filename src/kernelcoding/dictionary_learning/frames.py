@@ -28,7 +28,7 @@ BLOCK = 2**22
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class SampleBlock:
     """Some samples: inner products with themselves, with the landmarks, and with vectors."""
 
     rows: slice
@@ -36,11 +36,13 @@ class Block:
     similarity: NDArray  # (n, n_landmarks)
     cross: NDArray  # (n, N)
 
-    def every(self, stride: int) -> Block:
+    def every(self, stride: int) -> SampleBlock:
         """The first sample and each of the stride-th after it."""
         some = slice(None, None, stride)
         rows = slice(self.rows.start, self.rows.stop, stride)
-        return Block(rows, self.self_similarity[some], self.similarity[some], self.cross[some])
+        return SampleBlock(
+            rows, self.self_similarity[some], self.similarity[some], self.cross[some]
+        )
 
 
 class Frame:
@@ -52,7 +54,7 @@ class Frame:
     keeps_samples: bool  # whether all similarities stay in memory between passes
     _asked: tuple[NDArray, NDArray] | None = None  # vectors (never changed in place), their gram
 
-    def blocks(self, vectors: NDArray) -> Iterator[Block]:
+    def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
         """All samples and their inner products with the vectors."""
         raise NotImplementedError
 
@@ -125,7 +127,7 @@ class SampleFrame(Frame):
         """All samples at once: their inner products are half of the coordinates."""
         kernel = self.kernel_matrix
         rows = slice(0, self.n_samples)
-        yield Block(rows, np.diag(kernel), kernel, vectors[self.n_samples :])
+        yield SampleBlock(rows, np.diag(kernel), kernel, vectors[self.n_samples :])
 
     def coordinates(self, image, loads):
         """P over K P."""
@@ -208,13 +210,13 @@ class LandmarkFrame(Frame):
         if self._kept is not None:
             self_similarity, similarity = self._kept
             rows = slice(0, self.n_samples)
-            yield Block(rows, self_similarity, similarity, similarity @ weights)
+            yield SampleBlock(rows, self_similarity, similarity, similarity @ weights)
             return
         step = max(16, BLOCK // self.landmarks.n_atoms)
         for start in range(0, self.n_samples, step):
             rows = slice(start, min(start + step, self.n_samples))
             self_similarity, similarity = self._similarities(rows)
-            yield Block(rows, self_similarity, similarity, similarity @ weights)
+            yield SampleBlock(rows, self_similarity, similarity, similarity @ weights)
 
     def coordinates(self, image, loads):
         """The image in the orthonormal basis."""

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from ..codes import count_users, second_moment
 from ..dictionary import Dictionary
 from ..formulations import Formulation
+from ..problem import CodingProblem
 from ..solvers.result import Convergence, Options
 from . import refresh
 from .coding import Coded, code_all, objective_at, problem_of
-from .frames import Block, Frame, unit_norms
+from .frames import Frame, SampleBlock, unit_norms
 from .loop import HalfStep
 from .state import Candidate
 from .sums import Loads, Sums
@@ -76,7 +77,7 @@ class AtomLearner:
         assert self._coded is not None, "nothing was coded yet"
         return self._coded
 
-    def formulation_at(self, block: Block, now: Candidate) -> Formulation:
+    def formulation_at(self, block: SampleBlock, now: Candidate) -> Formulation:
         """What codes of a block are, next to what is learned at present."""
         return self.formulation
 
@@ -124,9 +125,10 @@ class AtomLearner:
         """One round of learning."""
         return [("atoms", self.improve), ("codes", self.code)]
 
-    def crosses(self) -> Iterator[NDArray]:
-        """Similarities of samples and atoms, block by block."""
-        return (block.cross for block in self.frame.blocks(self.now.vectors))
+    def problems(self) -> Iterator[CodingProblem]:
+        """The coding problems of all samples, block by block."""
+        gram = self.frame.gram(self.now.vectors)
+        return (problem_of(block, gram) for block in self.frame.blocks(self.now.vectors))
 
     def snapshot(self) -> Snapshot:
         """Atoms, what was summed with them, and how their codes ended."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..formulations import Formulation
 from ..solvers.result import Convergence, Options
 from .checks import refuse_zero_codes
-from .coding import code_all
+from .coding import code_all, problem_of
 from .frames import Frame, LandmarkFrame, SampleFrame
 from .refresh import replace_atoms
 from .sums import Sums
@@ -89,8 +89,9 @@ class OnlineState:
         for turn in range(PASSES):
             coded = code_all(frame, self.vectors, lambda block: formulation, options, codes)
             if coded.usage.sum() == 0 and not past.second.any():
-                crosses = (block.cross for block in frame.blocks(self.vectors))
-                refuse_zero_codes(formulation, crosses, coded.convergence)
+                gram = frame.gram(self.vectors)
+                problems = (problem_of(block, gram) for block in frame.blocks(self.vectors))
+                refuse_zero_codes(formulation, problems, coded.convergence)
             codes = coded.codes
             first = coded.objective if turn == 0 else first
             self.sums = past.faded(fading).plus(coded.sums)

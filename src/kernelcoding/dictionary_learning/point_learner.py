@@ -95,9 +95,9 @@ class PointLearner:
         """One round of learning."""
         return [("atoms", self.improve), ("codes", self.code)]
 
-    def crosses(self) -> Iterator[NDArray]:
-        """Similarities of samples and atoms."""
-        yield self._problem(self.now.vectors).cross
+    def problems(self) -> Iterator[CodingProblem]:
+        """The coding problem of all samples."""
+        yield self._problem(self.now.vectors)
 
     def snapshot(self) -> Snapshot:
         """The points, and how their codes ended."""

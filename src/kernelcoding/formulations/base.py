@@ -72,7 +72,7 @@ class Formulation(Protocol):
         """The objective of codes, summed over samples, and its derivatives in similarities."""
 
     def critical_alpha(self, problem: CodingProblem) -> NDArray | None:
-        """The weight of the prior from which on each code is zero, (n,); None: there is none."""
+        """The weight of the prior from which on each code is zero, (n,); None: not known."""
 
     def for_atoms(self, atoms: NDArray) -> Formulation:
         """The formulation for some of the atoms, where it knows them one by one."""

@@ -66,9 +66,10 @@ class NeighbourFit:
 
     def value(self, problem: CodingProblem, codes: Codes) -> NDArray:
         """Half of the ridge, (n,)."""
+        seen = problem if problem.geometry is None else problem.geometry
         rows, columns = codes.nonzero()
-        distances = problem.self_similarity[rows] - 2.0 * problem.cross[rows, columns]
-        distances += np.diag(problem.gram)[columns]
+        distances = seen.self_similarity[rows] - 2.0 * seen.cross[rows, columns]
+        distances += np.diag(seen.gram)[columns]
         trace = np.bincount(rows, np.maximum(distances, 0.0), minlength=problem.n_samples)
         return 0.5 * self.regularization * trace * row_sums(codes, codes)
 

@@ -193,12 +193,12 @@ class Penalised:
         return found
 
     def critical_alpha(self, problem: CodingProblem) -> NDArray | None:
-        """The weight of the prior from which on each code is zero, (n,); None: there is none."""
-        if not isinstance(self.prior, FixedPrior) or isinstance(self.prior, NoPrior):
+        """The weight of the prior from which on each code is zero, (n,); infinite: it never is."""
+        if not isinstance(self.prior, Prior) or isinstance(self.prior, NoPrior):
             return None
         if not (self.is_cone and self.constraint.is_convex):
             return None
-        penalty = self.prior.for_atoms(problem.n_atoms)
+        penalty = self.prior.bind(problem)
         return penalty.gauge(problem.cross, one_sided=self.nonnegative)
 
     def for_atoms(self, atoms: NDArray) -> Penalised:

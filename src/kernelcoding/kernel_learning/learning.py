@@ -23,7 +23,7 @@ from ..kernels.multiple import MultipleKernel
 from ..solvers.result import Convergence, Options
 from .alignment import aligned_weights
 from .held_out import Problems
-from .ratio import NotFinite
+from .ratio import NotFinite, RatioProblem
 from .search import descend, scan
 from .settings import Bounds, KernelLearning
 
@@ -72,20 +72,15 @@ def learn_kernel(
             "with a width, or MultipleKernel."
         )
     problems = Problems(formulation, options, kernel, X, dictionary, settings, random_state)
-    order = problems.samples
-    followed, others = np.split(order, [settings.n_samples_kernel])
-    ratio = problems.of(followed)
-    low, high = theta_bounds(kernel, settings.bounds, ratio.among)
+    followed, others = np.split(problems.samples, [settings.n_samples_kernel])
+    ratio, scanned = problems.of(followed), problems.of(problems.samples[:SCAN_SAMPLES])
+    bounds = low, high = theta_bounds(kernel, settings.bounds, ratio.among)
     if isinstance(kernel, MultipleKernel) and settings.weights == "alignment":
         fixed = np.array([name.startswith("weights__") for name in kernel.parameter_names])
         low[fixed] = high[fixed] = kernel.theta[fixed]
         if fixed.all():
-            kernel = kernel.with_theta(kernel.theta)
-            kernel.weights_ = kernel.current_weights
-            return LearnedKernel(kernel, [], np.nan, Convergence())
-    bounds = (low, high)
+            return LearnedKernel(_at(kernel, kernel.theta), [], np.nan, Convergence())
     history: list[float] = []
-    scanned = problems.of(order[:SCAN_SAMPLES])
     try:
         start = scan(scanned, kernel, bounds)
         small, curvature = problems.with_few_atoms(followed), None
@@ -102,16 +97,34 @@ def learn_kernel(
         )
         return LearnedKernel(kernel, history, np.nan, scanned.convergence + ratio.convergence)
     theta = ratio.normalised(theta)
-    objective = history[-1]
-    if len(others):
-        loss, spread = ratio.loss_and_spread(theta)
-        rest = problems.of(others).loss_and_spread(theta)[0]
-        loss = (len(followed) * loss + len(others) * rest) / len(order)
-        objective = ratio.regularised(theta, loss / spread)
+    objective = _full_objective(problems, ratio, followed, others, theta, history[-1])
+    convergence = scanned.convergence + ratio.convergence
+    return LearnedKernel(_at(kernel, theta), history, objective, convergence)
+
+
+def _full_objective(
+    problems: Problems,
+    ratio: RatioProblem,
+    followed: NDArray,
+    others: NDArray,
+    theta: NDArray,
+    of_followed: float,
+) -> float:
+    """The ratio over all samples, where those that were followed are not all."""
+    if not len(others):
+        return of_followed
+    loss, spread = ratio.loss_and_spread(theta)
+    rest = problems.of(others).loss_and_spread(theta)[0]
+    loss = (len(followed) * loss + len(others) * rest) / (len(followed) + len(others))
+    return ratio.regularised(theta, loss / spread)
+
+
+def _at(kernel: Kernel, theta: NDArray) -> Kernel:
+    """The kernel at learned parameters; several kernels say their weights."""
     found = kernel.with_theta(theta)
     if isinstance(found, MultipleKernel):
         found.weights_ = found.current_weights
-    return LearnedKernel(found, history, objective, scanned.convergence + ratio.convergence)
+    return found
 
 
 def prepared_start(

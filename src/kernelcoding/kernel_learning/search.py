@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from scipy.optimize import BFGS, minimize
 
 from ..kernels.base import Kernel
 from .ratio import NotFinite, RatioProblem
+from .settings import KernelLearning
 
 DECADES = 3.0  # how far from the start the scan looks, on either side
 SCAN = 7  # values of one parameter that it looks at
@@ -20,7 +20,7 @@ CORNER = 0.9  # share of one of several kernels near a corner
 FLAT_ALONE, FLAT_TOGETHER = 1e-6, 2e-3
 
 
-def scan(ratio: RatioProblem, kernel: Kernel, bounds) -> NDArray:
+def scan(ratio: RatioProblem, kernel: Kernel, bounds: tuple[NDArray, NDArray]) -> NDArray:
     """A start near the best of a coarse grid: far from it the ratio may be flat."""
     low, high = bounds
     theta = kernel.theta.copy()
@@ -33,7 +33,7 @@ def scan(ratio: RatioProblem, kernel: Kernel, bounds) -> NDArray:
         shares[i - mixing.start] = CORNER
         trial[ratio.mixing] = np.log(shares) - ratio.units
         trial = np.clip(trial, low, high)
-        found = _value(ratio, trial)
+        found = _trial_value(ratio, trial)
         if found < best:
             best, theta = found, trial
     for i in scanned:
@@ -41,13 +41,13 @@ def scan(ratio: RatioProblem, kernel: Kernel, bounds) -> NDArray:
         for value in grid[(grid >= low[i]) & (grid <= high[i]) & (grid != theta[i])]:
             trial = theta.copy()
             trial[i] = value
-            found = _value(ratio, trial)
+            found = _trial_value(ratio, trial)
             if found < best:
                 best, theta = found, trial
     return theta
 
 
-def _value(ratio: RatioProblem, theta: NDArray) -> float:
+def _trial_value(ratio: RatioProblem, theta: NDArray) -> float:
     try:
         return ratio.value(theta)
     except NotFinite:
@@ -84,55 +84,84 @@ class Box:
         return np.arcsin(np.clip(relative, -0.99, 0.99))
 
 
-def descend(ratio, start, bounds, settings, history, curvature=None) -> tuple[NDArray, Any]:
+class Descent:
+    """Follows a ratio in the free numbers of a box and remembers the best place.
+
+    Parameters
+    ----------
+    ratio : RatioProblem
+    box : Box
+    start : array
+        First parameters.
+    history : list
+        Accepted values are added.
+    """
+
+    def __init__(self, ratio: RatioProblem, box: Box, start: NDArray, history: list[float]):
+        self.ratio, self.box, self.history = ratio, box, history
+        self.theta, self.value = start, np.inf
+        self.unit = 1.0  # values are seen in it, so that tolerances are relative
+
+    def renew(self) -> None:
+        """Codes and value for the present parameters."""
+        self.value = self.ratio(self.theta)[0]
+        self.unit = abs(self.value)
+        self.history.append(self.value)
+
+    def __call__(self, u: NDArray) -> tuple[float, NDArray]:
+        """Value and gradient at u."""
+        theta = self.box.theta(u)
+        try:
+            value, gradient = self.ratio(theta)
+        except NotFinite:
+            if not np.isfinite(self.value):
+                raise
+            return 1e3, np.zeros(len(u))  # the step is refused and the region shrinks
+        if value < self.value:
+            self.value, self.theta = value, theta
+            self.history.append(value)
+        return value / self.unit, self.box.gradient(u, gradient) / self.unit
+
+
+def descend(
+    ratio: RatioProblem,
+    start: NDArray,
+    bounds: tuple[NDArray, NDArray],
+    settings: KernelLearning,
+    history: list[float],
+    curvature: NDArray | None = None,
+) -> tuple[NDArray, NDArray | None]:
     """Trust region with a quasi-Newton model; history holds the accepted values.
 
     Returns the parameters and the model's curvature, which may serve a similar problem as its
     first.
     """
     box = Box(bounds, start)
-    best: list[Any] = [np.inf, start]
-    unit = 1.0
-
-    def function(u):
-        theta = box.theta(u)
-        try:
-            value, gradient = ratio(theta)
-        except NotFinite:
-            if not np.isfinite(best[0]):
-                raise
-            return 1e3, np.zeros(len(u))  # the step is refused and the region shrinks
-        if value < best[0]:
-            best[:] = [value, theta]
-            history.append(value)
-        return value / unit, box.gradient(u, gradient) / unit
-
+    here = Descent(ratio, box, start, history)
     for _ in range(1 if settings.include_prior else settings.max_iter):
-        before = best[1]
+        before = here.theta
         ratio.frozen = False
-        best[0] = ratio(best[1])[0]  # codes for the present parameters
-        history.append(best[0])
+        here.renew()
         if not box.free.any():
-            break
-        unit = abs(best[0])
+            return here.theta, None
         ratio.frozen = not settings.include_prior
         model = BFGS() if curvature is None else BFGS(init_scale=curvature)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="delta_grad == 0.0")
-            minimize(
-                function,
-                box.inside(best[1]),
-                jac=True,
-                method="trust-constr",
-                hess=model,
-                options={
-                    "xtol": settings.tol / np.max(box.half),
-                    "gtol": FLAT_ALONE if box.free.sum() == 1 else FLAT_TOGETHER,
-                    "maxiter": settings.max_iter,
-                    "initial_tr_radius": 0.5 / np.max(box.half),
-                },
-            )
-        if np.max(np.abs(best[1] - before)) <= settings.tol:
+        _minimise(here, model, settings)
+        if np.max(np.abs(here.theta - before)) <= settings.tol:
             break
     ratio.frozen = False
-    return best[1], model.get_matrix() if box.free.any() else None
+    return here.theta, model.get_matrix()
+
+
+def _minimise(here: Descent, model: BFGS, settings: KernelLearning) -> None:
+    box = here.box
+    options = {
+        "xtol": settings.tol / np.max(box.half),
+        "gtol": FLAT_ALONE if box.free.sum() == 1 else FLAT_TOGETHER,
+        "maxiter": settings.max_iter,
+        "initial_tr_radius": 0.5 / np.max(box.half),
+    }
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="delta_grad == 0.0")
+        start = box.inside(here.theta)
+        minimize(here, start, jac=True, method="trust-constr", hess=model, options=options)

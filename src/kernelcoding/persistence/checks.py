@@ -48,7 +48,7 @@ def is_fitted(model: Any, names: tuple[str, ...]) -> bool:
     return any(name in vars(model) for name in names if name != "n_features_in_")
 
 
-def parts_of(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
+def checked_parts_of(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """All of these attributes."""
     state = vars(model)
     require(all(name in state for name in names), f"a {type(model).__name__} is not complete.")
@@ -95,7 +95,7 @@ def check_svc(model: Any) -> None:
         "an SVC needs one of scikit-learn's own kernels to be saved: use kernel='precomputed' with "
         "matrices of yours.",
     )
-    parts = parts_of(model, SVC_PARTS)
+    parts = checked_parts_of(model, SVC_PARTS)
     apart = "the parts of an SVC do not go together."
     support, counts = parts["support_"], parts["_n_support"]
     require(type(support) is np.ndarray and type(counts) is np.ndarray, apart)
@@ -148,7 +148,7 @@ def check_neighbors(model: Any) -> None:
         isinstance(model.weights, (str, type(None))),
         "a KNeighborsClassifier needs weights='uniform' or 'distance' to be saved.",
     )
-    parts = parts_of(model, NEIGHBOR_PARTS)
+    parts = checked_parts_of(model, NEIGHBOR_PARTS)
     apart = "the parts of a KNeighborsClassifier do not go together."
     points, n_features = parts["_fit_X"], parts["n_features_in_"]
     require(
@@ -204,7 +204,7 @@ def check_one_hot(model: Any) -> None:
     """Check an encoder: ones are written where categories say, whatever the announced width."""
     if not is_fitted(model, ONE_HOT_PARTS):
         return
-    parts = parts_of(model, ONE_HOT_PARTS)
+    parts = checked_parts_of(model, ONE_HOT_PARTS)
     apart = "the parts of a OneHotEncoder do not go together."
     categories, widths = parts["categories_"], parts["_n_features_outs"]
     dropped, grouped = parts["_drop_idx_after_grouping"], parts["_infrequent_enabled"]

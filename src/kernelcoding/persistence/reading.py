@@ -13,7 +13,7 @@ from . import scikit_learn
 from .errors import DAMAGED, ModelFileError
 from .history import FIELDS_OF_FORMAT_1, NAMES_OF_FORMAT_1, State, upgraded
 from .registry import class_named, may_hold
-from .values import PLAIN, SPARSE, TYPES, dtype_named, number
+from .values import PLAIN, SPARSE, TYPES, dtype_named, numpy_number
 from .writing import CACHES
 
 _UNFINISHED = object()
@@ -45,7 +45,7 @@ class Reader:
         if "float" in tree:
             return float(tree["float"])
         if "number" in tree:
-            return number(*tree["number"])
+            return numpy_number(*tree["number"])
         if "dtype" in tree:
             return dtype_named(tree["dtype"])
         if "type" in tree:

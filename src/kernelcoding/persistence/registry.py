@@ -131,7 +131,7 @@ def class_named(name: str) -> type:
     return found
 
 
-def name_of(kind: type) -> str | None:
+def stable_name_of(kind: type) -> str | None:
     """The stable name of a class; None if models are not made of it."""
     own = _NAMES.get(f"{kind.__module__}:{kind.__qualname__}")
     name = own or f"sklearn.{kind.__name__}"

@@ -43,7 +43,7 @@ def describe_value(value: Any) -> Any:
     return HAS_PARTS
 
 
-def number(dtype: str, content: str) -> np.generic:
+def numpy_number(dtype: str, content: str) -> np.generic:
     """A number of NumPy from its type and its bytes."""
     kind = np.dtype(dtype)
     if kind.kind not in "biufc":

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from . import scikit_learn
 from .errors import ModelFileError, unsavable
-from .registry import may_hold, name_of
+from .registry import may_hold, stable_name_of
 from .values import HAS_PARTS, SPARSE, describe_value
 
 # Attributes that name a folder of pickles, which the object would load.
@@ -76,7 +76,7 @@ class Writer:
         return self._object(value, where)
 
     def _object(self, value: Any, where: str) -> Any:
-        name = name_of(type(value))
+        name = stable_name_of(type(value))
         if name is None:
             raise unsavable(value, where)
         self.names.add(name)

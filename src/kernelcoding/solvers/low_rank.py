@@ -98,7 +98,7 @@ def solve(
     )
 
     def run(rows: slice):
-        block = Block(arrays, exact, rows)
+        block = RowBlock(arrays, exact, rows)
         block.solve(settings, options.max_iter, PASSES if max_passes is None else max_passes)
         return block.rows
 
@@ -118,7 +118,7 @@ def solve(
     )
 
 
-class Block:
+class RowBlock:
     """Rows that are solved side by side, so that their correlations are matrix products.
 
     Parameters

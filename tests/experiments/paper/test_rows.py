@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 import kernelcoding as kc
+from helpers.learning import digits
 from kernelcoding.experiments.paper.rows import control_row, sparse_coder, supervised_row
 from kernelcoding.experiments.paper.several_kernel_rows import (
     kernels_residual_row,
@@ -14,7 +15,6 @@ from kernelcoding.experiments.paper.several_kernel_rows import (
     kernels_svm_row,
 )
 from kernelcoding.kernels import Gaussian, Linear, MultipleKernel, Precomputed
-from reference.learning import digits
 
 KERNELS = (Linear(), Gaussian(2.0))
 

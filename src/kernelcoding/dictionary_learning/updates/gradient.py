@@ -45,11 +45,11 @@ class GradientUpdate(Update):
 
     def candidates(self, frame: Frame, now: Candidate, sums: Sums) -> Iterator[Candidate]:
         """The atoms a few steps further."""
-        yield now.with_atoms(descend(frame, now.vectors, self.formulation))
+        yield now.with_atoms(descend_atoms(frame, now.vectors, self.formulation))
 
     def from_sums(self, frame: Frame, vectors: NDArray, sums: Sums) -> NDArray:
         """The atoms a few steps further: the samples are read again, the sums say little."""
-        return descend(frame, vectors, self.formulation)
+        return descend_atoms(frame, vectors, self.formulation)
 
 
 def value_and_gradient(
@@ -71,7 +71,7 @@ def value_and_gradient(
     return total / frame.n_samples, gradient / frame.n_samples
 
 
-def descend(frame: Frame, vectors: NDArray, formulation: Formulation) -> NDArray:
+def descend_atoms(frame: Frame, vectors: NDArray, formulation: Formulation) -> NDArray:
     """A few steps of L-BFGS on all atoms; never a higher objective.
 
     Coordinates of a sample frame are not orthonormal. There the step is taken along the span of
