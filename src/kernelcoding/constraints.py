@@ -127,7 +127,7 @@ class AtMost(Constraint):
 
     is_convex = False
 
-    def __init__(self, n_nonzero=5, selection="omp"):
+    def __init__(self, n_nonzero: int = 5, selection: str = "omp") -> None:
         self.n_nonzero = n_nonzero
         self.selection = selection
 

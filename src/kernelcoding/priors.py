@@ -9,7 +9,7 @@ your own needs two methods only, ``value(codes)`` and ``prox(points, scale)``; s
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .codes import Codes, dense
 from .component import Component
@@ -130,7 +130,7 @@ class WeightedL1(FixedPrior):
         Non-negative; an atom of weight zero is free.
     """
 
-    def __init__(self, weights):
+    def __init__(self, weights: ArrayLike) -> None:
         self.weights = weights
 
     def for_atoms(self, n_atoms: int) -> Penalty:
@@ -156,7 +156,7 @@ class ElasticNet(FixedPrior):
         :math:`\rho`, scikit-learn's name.
     """
 
-    def __init__(self, l1_ratio=0.5):
+    def __init__(self, l1_ratio: float = 0.5) -> None:
         self.l1_ratio = l1_ratio
 
     def for_atoms(self, n_atoms: int) -> Penalty:
@@ -179,7 +179,7 @@ class GroupL1(FixedPrior):
 
     kind = "group"
 
-    def __init__(self, groups, weights=None):
+    def __init__(self, groups: ArrayLike, weights: ArrayLike | None = None) -> None:
         self.groups = groups
         self.weights = weights
 
@@ -213,7 +213,9 @@ class SparseGroupL1(FixedPrior):
 
     kind = "group"
 
-    def __init__(self, groups, l1_ratio=0.5, weights=None):
+    def __init__(
+        self, groups: ArrayLike, l1_ratio: float = 0.5, weights: ArrayLike | None = None
+    ) -> None:
         self.groups = groups
         self.l1_ratio = l1_ratio
         self.weights = weights
@@ -256,7 +258,7 @@ class Locality(Prior):
 
     kind = "quadratic"
 
-    def __init__(self, sigma=1.0):
+    def __init__(self, sigma: float = 1.0) -> None:
         self.sigma = sigma
 
     def bind(self, problem: CodingProblem) -> Penalty:
@@ -309,7 +311,7 @@ def _some_groups(prior: GroupL1 | SparseGroupL1, atoms: NDArray) -> tuple[NDArra
     return groups[atoms], np.asarray(prior.weights)[left]
 
 
-def _checked_weights(name: str, weights, size: int, what: str) -> NDArray:
+def _checked_weights(name: str, weights: ArrayLike, size: int, what: str) -> NDArray:
     weights = np.asarray(weights, dtype=float)
     if weights.shape != (size,):
         raise ValueError(

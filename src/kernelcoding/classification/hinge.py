@@ -43,7 +43,7 @@ def _one_against_rest(
 ) -> tuple[NDArray, float]:
     """The minimum for one class, from weights and bias."""
 
-    def aim(scores):
+    def aim(scores: NDArray) -> tuple[NDArray, float | None]:
         inside = np.flatnonzero(signs * scores < 1.0)
         if inside.size == 0:
             # No sample is within the margin: shrinking the weights is all that is left.
@@ -52,18 +52,30 @@ def _one_against_rest(
             codes[inside], signs[inside], sample_weight[inside], regularization, intercept
         )
 
-    def value(scores, weights):
+    def value(scores: NDArray, weights: NDArray) -> float:
         return _objective(scores, signs, sample_weight, regularization, weights)
 
     return one_vs_rest.newton(codes, weights, bias, aim, value)
 
 
-def _objective(scores, signs, sample_weight, regularization, weights) -> float:
+def _objective(
+    scores: NDArray,
+    signs: NDArray,
+    sample_weight: NDArray,
+    regularization: float,
+    weights: NDArray,
+) -> float:
     slack = np.maximum(1.0 - signs * scores, 0.0)
     return 0.5 * regularization * float(weights @ weights) + 0.5 * float(sample_weight @ slack**2)
 
 
-def _ridge_of(codes, signs, sample_weight, regularization, intercept) -> tuple[NDArray, float]:
+def _ridge_of(
+    codes: NDArray,
+    signs: NDArray,
+    sample_weight: NDArray,
+    regularization: float,
+    intercept: bool,
+) -> tuple[NDArray, float]:
     """The ridge problem of few samples, in as many unknowns as there are samples or atoms."""
     if len(codes) >= codes.shape[1]:
         weights, biases = ridge.fit(codes, signs[:, None], sample_weight, regularization, intercept)

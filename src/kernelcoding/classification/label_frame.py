@@ -7,10 +7,12 @@ An atom need not be a combination of labelled samples: its first target part com
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes import dense
+from ..codes import Codes, dense
 from ..dictionary import PointDictionary
 from ..dictionary_learning.frames import Frame, SampleBlock
 
@@ -63,39 +65,40 @@ class LabelFrame(Frame):
 
     # What every frame answers ----------------------------------------------------------------
 
-    def blocks(self, vectors):
+    def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
         """All samples at once."""
         rows = slice(0, self.n_samples)
         yield SampleBlock(rows, self.squares(self.rows.T), self.similarity, self.rows @ vectors)
 
-    def coordinates(self, image, loads):
+    def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
         """The combination of rows."""
+        assert loads is not None
         return np.asfortranarray(self.rows.T @ dense(loads))
 
-    def inner(self, left, right):
+    def inner(self, left: NDArray, right: NDArray) -> NDArray:
         """Plain products."""
         return left.T @ right
 
-    def squares(self, vectors):
+    def squares(self, vectors: NDArray) -> NDArray:
         """Plain squares."""
         return np.einsum("i...,i...->...", vectors, vectors)
 
-    def weights(self, vectors):
+    def weights(self, vectors: NDArray) -> NDArray:
         """Back from the basis to the landmarks."""
         return self.basis @ self.split(vectors)[0]
 
-    def samples(self, rows):
+    def samples(self, rows: NDArray) -> NDArray:
         """Rows as columns."""
         return np.asfortranarray(self.rows[rows].T)
 
-    def sum_of(self, rows, weights):
+    def sum_of(self, rows: NDArray, weights: NDArray) -> NDArray:
         """A combination of rows."""
         return weights @ self.rows[rows]
 
-    def kernel_of(self, rows):
+    def kernel_of(self, rows: NDArray) -> NDArray:
         """Plain products of rows."""
         return self.rows[rows] @ self.rows[rows].T
 
-    def project(self, vector):
+    def project(self, vector: NDArray) -> NDArray:
         """Products of all rows with a vector."""
         return self.rows @ vector

@@ -40,7 +40,7 @@ def _one_against_rest(
 ) -> tuple[NDArray, float]:
     """The minimum for one class, from weights and bias."""
 
-    def aim(scores):
+    def aim(scores: NDArray) -> tuple[NDArray, float | None]:
         missing = expit(-signs * scores)
         curvature = np.maximum(missing * (1.0 - missing), LEAST)
         wanted = scores + signs * missing / curvature
@@ -49,7 +49,7 @@ def _one_against_rest(
         )
         return found[:, 0], float(biases[0])
 
-    def value(scores, weights):
+    def value(scores: NDArray, weights: NDArray) -> float:
         missed = loss(scores[:, None], signs[:, None])
         return 0.5 * regularization * float(weights @ weights) + float(sample_weight @ missed)
 

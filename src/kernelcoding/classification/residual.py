@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import assert_all_finite, check_consistent_length
+from sklearn.utils import Tags, assert_all_finite, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -211,7 +211,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
                 residuals[rows, label] = (part * pull).sum(axis=1)
         return residuals
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         coder = KernelSparseCoder() if self.coder is None else self.coder
         if hasattr(coder, "__sklearn_tags__"):  # anything else is reported by fit

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -136,7 +136,7 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
         parts, counts = [], []
         for members, count in shares(labels, self.n_atoms):
             frame = plain.part(members)
-            candidates = KnownCandidates(frame.kernel_of(slice(None)))
+            candidates = KnownCandidates(frame.kernel_of(np.arange(frame.n_samples)))
             loads = initial_loads(candidates, count, "random", random_state)
             learner = self._learner(frame, frame.combine(loads))
             best = alternate(learner, Alternation(self.init_iter, self.tol)).best
@@ -233,15 +233,17 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
                 f"n_samples={n_samples}."
             )
 
-    def _validate_training(self, X, y, kernel: Kernel) -> tuple[NDArray, NDArray]:
+    def _validate_training(
+        self, X: ArrayLike, y: ArrayLike, kernel: Kernel
+    ) -> tuple[NDArray, NDArray]:
         # Double precision: weak directions of the kernel matrix matter to sparse codes.
-        X, y = validate_data(
+        samples, labels = validate_data(
             self, X, y, dtype=np.float64, allow_nd=kernel.input_ndim != 2, ensure_min_samples=2
         )
-        check_classification_targets(y)
-        return X, y
+        check_classification_targets(labels)
+        return samples, labels
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(KernelMatchingPursuit(self.kernel)).input_tags
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -9,7 +9,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from ..coders.base import BaseKernelCoder
@@ -350,7 +350,7 @@ random_state
             params = {**params, "classifier": as_rule(given)}
         return super().set_params(**params)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         weighted = getattr(self.classifier, "class_weight", None) is not None
         tags.classifier_tags.multi_label = not weighted

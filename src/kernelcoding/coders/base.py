@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 
 from ..dictionary import Dictionary
 from ..dictionary.building import build_dictionary
@@ -123,7 +123,7 @@ class BaseKernelCoder(CodingTransformer):
         """Set parameters; ``kernel__gamma`` works for a kernel given by name, too."""
         return super().set_params(**with_kernel_object(params, self.kernel))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         try:
             kernel = self._given_kernel()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length
+from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
 from ..constraints import Free, NonNegative
@@ -124,7 +124,7 @@ class KernelSparseCoder(BaseKernelCoder):
         prior = L1() if groups is None else GroupL1(groups)
         return Penalised(prior, NonNegative() if self.positive else Free(), self.alpha)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = isinstance(self.groups, str)
         return tags

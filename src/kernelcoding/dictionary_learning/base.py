@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..coders.base import BaseKernelCoder, fitted_with, options_of
@@ -271,7 +271,7 @@ class BaseDictionaryLearning(CodingTransformer):
     def _validate_training(self, X: ArrayLike, kernel: Kernel, reset: bool = True) -> NDArray:
         return samples(self, X, kernel, reset=reset, min_samples=2 if reset else 1)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         coder = KernelSparseCoder() if self.coder is None else self.coder
         tags.input_tags = get_tags(coder).input_tags

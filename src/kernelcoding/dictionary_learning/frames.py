@@ -123,48 +123,48 @@ class SampleFrame(Frame):
         self.dimension = 2 * self.n_samples
         self.kernel_matrix = samples.facts.double
 
-    def blocks(self, vectors):
+    def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
         """All samples at once: their inner products are half of the coordinates."""
         kernel = self.kernel_matrix
         rows = slice(0, self.n_samples)
         yield SampleBlock(rows, np.diag(kernel), kernel, vectors[self.n_samples :])
 
-    def coordinates(self, image, loads):
+    def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
         """P over K P."""
         return np.asfortranarray(np.vstack([dense(loads), image]))
 
-    def inner(self, left, right):
+    def inner(self, left: NDArray, right: NDArray) -> NDArray:
         """A' (K B)."""
         return left[: self.n_samples].T @ right[self.n_samples :]
 
-    def squares(self, vectors):
+    def squares(self, vectors: NDArray) -> NDArray:
         """Diagonal of A' (K A)."""
         n = self.n_samples
         return np.maximum(np.einsum("i...,i...->...", vectors[:n], vectors[n:]), 0.0)
 
-    def weights(self, vectors):
+    def weights(self, vectors: NDArray) -> NDArray:
         """The upper half."""
         return np.ascontiguousarray(vectors[: self.n_samples])
 
-    def samples(self, rows):
+    def samples(self, rows: NDArray) -> NDArray:
         """Unit vectors over columns of K."""
         columns = np.zeros((2 * self.n_samples, len(rows)), order="F")
         columns[rows, np.arange(len(rows))] = 1.0
         columns[self.n_samples :] = self.kernel_matrix[:, rows]
         return columns
 
-    def sum_of(self, rows, weights):
+    def sum_of(self, rows: NDArray, weights: NDArray) -> NDArray:
         """The weights over their image."""
         column = np.zeros(self.dimension)
         column[rows] = weights
         column[self.n_samples :] = weights @ self.kernel_matrix[rows]
         return column
 
-    def kernel_of(self, rows):
+    def kernel_of(self, rows: NDArray) -> NDArray:
         """A block of K."""
         return self.kernel_matrix[np.ix_(rows, rows)]
 
-    def project(self, vector):
+    def project(self, vector: NDArray) -> NDArray:
         """K a, the lower half."""
         return vector[self.n_samples :]
 
@@ -204,7 +204,7 @@ class LandmarkFrame(Frame):
             self_similarity = np.fmax(self_similarity, self.landmarks.kernel.diagonal_of(prepared))
         return self_similarity.astype(np.float64), cross.astype(np.float64, copy=False)
 
-    def blocks(self, vectors):
+    def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
         """Samples in blocks; similarities are computed anew unless they are few."""
         weights = self.weights(vectors)
         if self._kept is not None:
@@ -218,41 +218,41 @@ class LandmarkFrame(Frame):
             self_similarity, similarity = self._similarities(rows)
             yield SampleBlock(rows, self_similarity, similarity, similarity @ weights)
 
-    def coordinates(self, image, loads):
+    def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
         """The image in the orthonormal basis."""
         return np.asfortranarray(self.basis.T @ image)
 
-    def inner(self, left, right):
+    def inner(self, left: NDArray, right: NDArray) -> NDArray:
         """Plain products: the basis is orthonormal."""
         return left.T @ right
 
-    def squares(self, vectors):
+    def squares(self, vectors: NDArray) -> NDArray:
         """Plain squares."""
         return np.einsum("i...,i...->...", vectors, vectors)
 
-    def weights(self, vectors):
+    def weights(self, vectors: NDArray) -> NDArray:
         """Back from the basis to the landmarks."""
         return self.basis @ vectors
 
-    def samples(self, rows):
+    def samples(self, rows: NDArray) -> NDArray:
         """Projections of the samples on the span of the landmarks."""
         return np.asfortranarray(self.basis.T @ self._rows(rows).T)
 
-    def _rows(self, rows):
+    def _rows(self, rows: NDArray | slice) -> NDArray:
         if self._kept is not None:
             return self._kept[1][rows]
         return self.landmarks.cross(np.asarray(self.X[rows])).astype(np.float64)
 
-    def sum_of(self, rows, weights):
+    def sum_of(self, rows: NDArray, weights: NDArray) -> NDArray:
         """Projection of the weighted sum."""
         return self.basis.T @ (weights @ self._rows(rows))
 
-    def kernel_of(self, rows):
+    def kernel_of(self, rows: NDArray) -> NDArray:
         """Inner products of projections."""
         projections = self._rows(rows) @ self.basis
         return projections @ projections.T
 
-    def project(self, vector):
+    def project(self, vector: NDArray) -> NDArray:
         """Inner products with a vector of the span."""
         return self._rows(slice(None)) @ (self.basis @ vector)
 

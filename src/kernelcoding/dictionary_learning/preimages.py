@@ -11,7 +11,9 @@ from ..kernels import Gaussian, Linear
 HALVINGS = 8
 
 
-def climb(point: NDArray, targets: NDArray, weights: NDArray, gamma: float, steps: int = 1):
+def climb(
+    point: NDArray, targets: NDArray, weights: NDArray, gamma: float, steps: int = 1
+) -> NDArray:
     r"""Raise :math:`\sum_i w_i \kappa(u, t_i)` by safeguarded fixed-point steps."""
     for _ in range(steps):
         value, pulls = similarity_sum(point, targets, weights, gamma)

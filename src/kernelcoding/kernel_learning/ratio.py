@@ -193,7 +193,9 @@ class RatioProblem:
             raise NotFinite
         return value, gradient
 
-    def _arrays(self, theta: NDArray):
+    def _arrays(
+        self, theta: NDArray
+    ) -> tuple[Kernel, Clipping | None, tuple[NDArray, NDArray, NDArray]]:
         """The kernel at theta, its clipping, and the arrays of the coding problem."""
         kernel = self.kernel.with_theta(theta)
         arrays = (kernel.profile(part) for part in (self.among, self.between, self.own))
@@ -246,7 +248,14 @@ class RatioProblem:
             return among, between
         return self.weights.T @ among @ self.weights, between @ self.weights
 
-    def _contract(self, kernel, clipping, d_own, d_cross, d_gram) -> NDArray:
+    def _contract(
+        self,
+        kernel: Kernel,
+        clipping: Clipping | None,
+        d_own: NDArray,
+        d_cross: NDArray,
+        d_gram: NDArray,
+    ) -> NDArray:
         """Derivatives in the arrays of the problem become derivatives in theta."""
         if self.weights is not None:
             d_cross = d_cross @ self.weights.T
@@ -273,7 +282,9 @@ class RatioProblem:
                 position += 1
             first = last
 
-    def _regularised(self, theta, ratio, gradient) -> tuple[float, NDArray]:
+    def _regularised(
+        self, theta: NDArray, ratio: float, gradient: NDArray
+    ) -> tuple[float, NDArray]:
         logs = theta[self.mixing]
         if not logs.size:
             return ratio, gradient

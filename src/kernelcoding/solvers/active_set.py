@@ -49,7 +49,7 @@ def solve(
 
     arrays = Arrays.of(problem, penalty, options.start)
 
-    def run(rows: slice):
+    def run(rows: slice) -> tuple[NDArray, ...]:
         return solve_rows(
             *arrays.of_problem(rows),
             *arrays.of_start(rows),

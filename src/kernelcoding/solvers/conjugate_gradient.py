@@ -10,6 +10,8 @@ number by :math:`\max Q_i / \min Q_i`, whatever that of K: some twenty iteration
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -80,7 +82,7 @@ def _apply(problem: CodingProblem, ridge: NDArray, points: NDArray, rows: NDArra
     return image
 
 
-def _preconditioner(facts: GramFacts, ridge: NDArray):
+def _preconditioner(facts: GramFacts, ridge: NDArray) -> Callable[[NDArray, NDArray], NDArray]:
     """Map of residuals by ``(K + q I)^-1``, q the middle of each row's ridge (in ratio)."""
     values, vectors = facts.spectrum
     middle = np.sqrt(ridge.min(axis=1) * ridge.max(axis=1))

@@ -89,7 +89,7 @@ def solve(
     CodingResult
         Limited passes are what was asked for: rows that could go on count as converged.
     """
-    from .._compiled.low_rank import RowOptions
+    from .._compiled.low_rank import RowOptions, RowStates
 
     arrays = Arrays.of(problem, penalty, options.start)
     exact = scores.prepared()
@@ -97,7 +97,7 @@ def solve(
         constraint.nonnegative, constraint.sum_to_one, options.tol, arrays.precision
     )
 
-    def run(rows: slice):
+    def run(rows: slice) -> RowStates:
         block = RowBlock(arrays, exact, rows)
         block.solve(settings, options.max_iter, PASSES if max_passes is None else max_passes)
         return block.rows
