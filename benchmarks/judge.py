@@ -115,7 +115,7 @@ def machine():
 
 
 def save(suite, rows):
-    """One JSON line a row, with the machine."""
+    """One JSON line per row, with the machine."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     with (RESULTS / f"{suite}.jsonl").open("w") as file:
         for row in rows:

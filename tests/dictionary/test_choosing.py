@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import kernelcoding as kc
 from kernelcoding.dictionary import CombinationDictionary, PointDictionary
 from kernelcoding.dictionary.building import build_dictionary
+from kernelcoding.dictionary.choosing import named_choice
 from kernelcoding.kernels import Gaussian, Linear, LogEuclideanGaussian
 
 
@@ -206,3 +207,25 @@ def test_more_atoms_explain_more():
     for values in errors.values():
         assert values == sorted(values, reverse=True)
     assert errors["kernel-k-means"][1] < errors["random"][1]  # means fit better than samples
+
+
+def test_one_table_of_names_for_atoms_and_landmarks(samples):
+    assert named_choice("leverage", "landmarks") == "leverage"
+    assert named_choice("kernel-k-means", "init", means=True) == "kernel-k-means"
+    with pytest.raises(ValueError, match=r"landmarks must be one of .*'random'\] or points, got"):
+        named_choice("kernel-k-means", "landmarks")
+    with pytest.warns(FutureWarning, match='landmarks="uniform" is now called "random"'):
+        assert named_choice("uniform", "landmarks") == "random"
+    coder = kc.KernelSparseCoder(kernel=Gaussian(0.3), alpha=0.05)
+    fixed = {"n_atoms": 4, "n_landmarks": 9, "max_iter": 2}
+    with pytest.warns(FutureWarning):
+        old = kc.KernelDictionaryLearning(coder, landmarks="uniform", **fixed).fit(samples)
+    new = kc.KernelDictionaryLearning(coder, landmarks="random", **fixed).fit(samples)
+    assert_array_equal(old.objective_history_, new.objective_history_)
+
+
+def test_results_repeat_by_default(samples):
+    atoms = [kc.KernelLLC(atoms=7).fit(samples).dictionary_.index for _ in range(3)]
+    assert_array_equal(atoms[0], atoms[1])
+    drawn = [kc.KernelLLC(atoms=7, random_state=None).fit(samples).dictionary_ for _ in range(4)]
+    assert len({tuple(one.index) for one in drawn}) > 1

@@ -348,3 +348,12 @@ def test_grid_search_through_a_pipeline():
     given = clone(model).set_params(dl__coder__kernel="precomputed")
     expected = cross_val_score(model, X, y, cv=3)
     assert_array_equal(cross_val_score(given, rbf_kernel(X, gamma=GAMMA), y, cv=3), expected)
+
+
+def test_the_fitted_coder_knows_the_features_of_the_samples():
+    frame = pd.DataFrame(digits(40)[:, 20:30], columns=[f"p{i}" for i in range(10)])
+    dl = learning(n_atoms=4).fit(frame)
+    assert_array_equal(dl.coder_.transform(frame), dl.transform(frame))  # and no warning
+    assert_array_equal(dl.coder_.feature_names_in_, frame.columns)
+    with pytest.raises(ValueError, match="feature names"):
+        dl.coder_.transform(frame.rename(columns={"p0": "q0"}))
