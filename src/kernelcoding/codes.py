@@ -16,7 +16,7 @@ DENSE = 0.25
 
 
 def is_csr(codes: object) -> TypeGuard[sparse.csr_array]:
-    """Whether codes are kept by their nonzeros."""
+    """Whether codes are kept by their nonzeros (by rows, or prepared by columns)."""
     return sparse.issparse(codes)
 
 

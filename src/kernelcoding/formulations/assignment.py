@@ -86,13 +86,17 @@ class SoftAssignment:
 
     def sensitivity(self, problem: CodingProblem, codes: Codes) -> Sensitivity:
         """Half the squared error and its derivatives, through the codes, too."""
-        found = Sensitivity.of_error(problem, codes)
         weights = dense(codes)
-        pull = weights @ problem.gram - problem.cross
+        pull = weights @ problem.gram - problem.cross  # the one large product serves everything
         turn = weights * (pull - np.sum(weights * pull, axis=1, keepdims=True))
-        found.cross += 2.0 * self.sigma * turn
-        found.diagonal -= self.sigma * turn.sum(axis=0)
-        return found
+        errors = problem.self_similarity + np.sum(weights * (pull - problem.cross), axis=1)
+        return Sensitivity(
+            0.5 * float(np.maximum(errors, 0.0).sum()),
+            np.full(problem.n_samples, 0.5),
+            2.0 * self.sigma * turn - weights,
+            codes,
+            -self.sigma * turn.sum(axis=0),
+        )
 
     def critical_alpha(self, problem: CodingProblem) -> None:
         """No weight makes codes zero: they sum to one."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..codes import Codes, products, times, times_codes
+from ..codes import Codes, is_csr, products, times, times_codes
 from ..constraints import Constraint
 from ..parallel import count_threads, map_blocks
 from ..penalty import Penalty
@@ -190,7 +190,8 @@ class RowBlock:
         self.rows.place[rows, atoms] = places
         self._low = np.concatenate([self._low, np.empty((len(rows), self._low.shape[1]))])
         scores, order = self.scores, np.argsort(atoms, kind="stable")
-        centres = sparse.csc_array(scores.centres)
+        centres = scores.centres
+        assert is_csr(centres)  # by atom, as prepared
         index = [part.astype(np.int64) for part in (centres.indptr, centres.indices)]
         respond(
             scores.similarity,
