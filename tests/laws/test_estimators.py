@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, normalize
+from sklearn.svm import SVC
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -137,6 +138,16 @@ def test_blocks_change_no_error_and_no_certificate(coder, digits, monkeypatch):
     monkeypatch.setattr(coding, "BLOCK_SIZE", 1)
     assert_allclose(coder.reconstruction_error(Q, codes), errors, rtol=1e-9, atol=1e-12)
     assert_allclose(coder.certify(Q, codes), gaps, rtol=1e-6, atol=1e-12)
+
+
+@EVERY_CODER
+def test_sparse_codes_serve_compiled_peers(coder, digits):
+    """LIBSVM takes sparse rows with indices of 32 bits only."""
+    X, y, Q, _ = digits
+    coder = clone(coder).set_params(sparse_output=True)
+    model = make_pipeline(coder, SVC(kernel="linear")).fit(X, y)
+    other = make_pipeline(clone(coder).set_params(sparse_output=False), SVC(kernel="linear"))
+    assert_array_equal(model.predict(Q), other.fit(X, y).predict(Q))
 
 
 @EVERY_CODER

@@ -93,7 +93,7 @@ def code_samples(
             lambda rows, problem, result: result.codes,
             stacklevel,
         )
-        return sparse.vstack(blocks, format="csr").astype(X.dtype, copy=False)
+        return with_short_indices(sparse.vstack(blocks, format="csr").astype(X.dtype, copy=False))
     # Zeros cost nothing until they are touched: sparse codes touch few.
     make = np.zeros if compact else np.empty
     codes = make((len(X), dictionary.n_atoms), X.dtype)
@@ -105,4 +105,12 @@ def code_samples(
             codes[rows] = result.codes
 
     map_codes(formulation, inner, dictionary, X, write, stacklevel)
+    return codes
+
+
+def with_short_indices(codes: sparse.csr_array) -> sparse.csr_array:
+    """The same codes with indices of 32 bits where that is enough: compiled peers want them."""
+    if max(codes.nnz, codes.shape[1]) <= np.iinfo(np.int32).max:
+        codes.indices = codes.indices.astype(np.int32, copy=False)
+        codes.indptr = codes.indptr.astype(np.int32, copy=False)
     return codes
