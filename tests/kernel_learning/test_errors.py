@@ -9,17 +9,22 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import kernelcoding as kc
+from helpers.kernel_learning import followed
 from helpers.learning import digits, never_rises
 from helpers.names import stable
 from kernelcoding.dictionary import PointDictionary
+from kernelcoding.kernel_learning.ratio import NotFinite
 from kernelcoding.kernels import (
     CallableKernel,
+    Fixed,
     Gaussian,
     Linear,
     LogEuclideanGaussian,
     MultipleKernel,
     Polynomial,
     Precomputed,
+    Sigmoid,
+    Stein,
 )
 
 
@@ -302,3 +307,48 @@ def test_priors_of_single_atoms_follow_the_folds(prior, rng):
     coder.set_params(learn_kernel=True, random_state=0).fit(X)
     assert np.all(np.diff(coder.kernel_history_) <= 0)
     assert coder.transform(X[:3]).shape == (3, 60)
+
+
+# Parameters that a kernel does not admit, and trials that fail ---------------------------------
+
+
+def spd(n, p=3):
+    factors = np.random.default_rng(5).normal(size=(n, p, 2 * p))
+    return factors @ factors.transpose(0, 2, 1) / (2 * p)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 1.0, 1.5, "median"])
+def test_a_learned_stein_kernel_is_admissible(gamma):
+    """Half integers up to (p - 1) / 2 are apart: no search can walk between them."""
+    X = spd(50)
+    coder = kc.KernelSparseCoder(Stein(gamma), alpha=0.05, learn_kernel=True).fit(X)
+    assert coder.kernel_.gamma > 1.0
+    assert np.isfinite(coder.transform(X)).all()  # refused where gamma is not admissible
+    assert never_rises(coder.kernel_history_)
+
+
+def test_several_kernels_stay_admissible():
+    X = spd(50)
+    members = [LogEuclideanGaussian(0.3), 2.0 * Stein(1.5), Fixed(Stein(0.5))]
+    coder = kc.KernelSparseCoder(MultipleKernel(members), alpha=0.05, learn_kernel=True).fit(X)
+    assert coder.kernel_.children[1].kernel.gamma > 1.0
+    assert coder.kernel_.children[2].kernel.gamma == 0.5
+    assert np.isfinite(coder.transform(X)).all()
+
+
+def test_bounds_below_what_is_admissible_are_refused():
+    learning = kc.KernelLearning(bounds=(0.1, 0.9))
+    with pytest.raises(ValueError, match=r"gamma must be above 1 for these samples.*end at 0\.9"):
+        kc.KernelSparseCoder(Stein(0.5), learn_kernel=learning).fit(spd(30))
+
+
+def test_a_bad_trial_is_no_end():
+    """A sigmoid with a large offset maps everything to one: some trials of the scan do."""
+    X = digits(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an indefinite kernel says so
+        coder = kc.KernelSparseCoder(Sigmoid(1.0, 1.0), alpha=0.05, learn_kernel=True).fit(X)
+        ratio = followed(coder, X, 0)
+    assert never_rises(coder.kernel_history_)
+    with pytest.raises(NotFinite, match="same point"):
+        ratio.value(np.log([1e-9, 50.0]))  # a trial that no kernel survives

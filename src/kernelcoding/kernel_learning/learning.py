@@ -23,7 +23,7 @@ from ..kernels.multiple import MultipleKernel
 from ..solvers.result import Convergence, Options
 from .alignment import aligned_weights
 from .held_out import Problems
-from .ratio import NotFinite, RatioProblem
+from .ratio import Degenerate, NotFinite, RatioProblem
 from .search import descend, scan
 from .settings import Bounds, KernelLearning
 
@@ -74,7 +74,9 @@ def learn_kernel(
     problems = Problems(formulation, options, kernel, X, dictionary, settings, random_state)
     followed, others = np.split(problems.samples, [settings.n_samples_kernel])
     ratio, scanned = problems.of(followed), problems.of(problems.samples[:SCAN_SAMPLES])
-    bounds = low, high = theta_bounds(kernel, settings.bounds, ratio.among)
+    bounds = low, high = theta_bounds(kernel, settings.bounds, ratio.among, X)
+    if np.any(kernel.theta < low):  # a value apart, such as the Stein kernel's half integers
+        kernel = kernel.with_theta(np.maximum(kernel.theta, low))
     if isinstance(kernel, MultipleKernel) and settings.weights == "alignment":
         fixed = np.array([name.startswith("weights__") for name in kernel.parameter_names])
         low[fixed] = high[fixed] = kernel.theta[fixed]
@@ -88,6 +90,8 @@ def learn_kernel(
             ratio.value(start)  # what the regulariser is measured by
             start, curvature = descend(small, start, bounds, settings, [])
         theta, _ = descend(ratio, start, bounds, settings, history, curvature)
+    except Degenerate as error:  # already at the start: a bad trial alone ends no search
+        raise ValueError(str(error)) from None
     except NotFinite:
         warnings.warn(
             "The objective of kernel learning is not finite; the parameters of the start are "
@@ -157,9 +161,14 @@ def moved(dictionary: Dictionary, kernel: Kernel) -> Dictionary:
 
 
 def theta_bounds(
-    kernel: Kernel, given: Bounds | dict[str, Bounds] | None, statistic: object = None
+    kernel: Kernel,
+    given: Bounds | dict[str, Bounds] | None,
+    statistic: object,
+    X: NDArray,
 ) -> tuple[NDArray, NDArray]:
     """Lower and upper bounds of theta; ValueError where given ones exclude the start.
+
+    What samples like X do not admit is out of bounds.
 
     A width is bounded by the data, three decades around the inverse of the median statistic:
     codes that sum to one often have the smallest ratio at the lower bound, and where that is
@@ -184,4 +193,11 @@ def theta_bounds(
             raise ValueError(
                 f"The bounds {tuple(pair)} of {name} exclude its start {np.exp(start[i]):g}."
             )
-    return low, high
+    least = kernel.least_theta(X)
+    if np.any(high < least):
+        i = int(np.argmax(least - high))
+        raise ValueError(
+            f"{names[i]} must be above {np.exp(least[i]):g} for these samples while it is learned, "
+            f"but its bounds end at {np.exp(high[i]):g}."
+        )
+    return np.maximum(low, least), high

@@ -57,7 +57,11 @@ class Known(Kernel):
 
 
 class NotFinite(Exception):
-    """The objective or a gradient is not a number."""
+    """The objective or a gradient is not a number: these parameters are no good."""
+
+
+class Degenerate(NotFinite):
+    """All atoms are one point with these parameters: their ratio has no meaning."""
 
 
 class RatioProblem:
@@ -236,7 +240,7 @@ class RatioProblem:
             raise ValueError("One atom has no discrepancy: learning a kernel needs two or more.")
         spread, derivative = discrepancy(gram)
         if not spread > 0.0:
-            raise ValueError(
+            raise Degenerate(
                 "All atoms are the same point in the Hilbert space of the kernel: their "
                 "discrepancy is zero and no kernel parameter can be learned."
             )

@@ -126,6 +126,11 @@ class Composite(Kernel):
         """Logarithms of the children's learnable parameters."""
         return np.concatenate([child.theta for child in self.children])
 
+    def least_theta(self, X: NDArray) -> NDArray:
+        """Lower bounds of the children's parameters; what a subclass adds has none."""
+        bounds = np.concatenate([child.least_theta(X) for child in self.children])
+        return np.append(bounds, np.full(len(self.theta) - len(bounds), -np.inf))
+
     def with_theta(self, theta: ArrayLike) -> Kernel:
         """Return a clone whose learnable parameters are exp(theta)."""
         self._exp_theta(theta)  # checks the shape

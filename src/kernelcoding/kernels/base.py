@@ -172,6 +172,10 @@ class Kernel(Component):
         values = [self._positive(name) for name in self.learnable]
         return np.log(np.array(values, dtype=np.float64))
 
+    def least_theta(self, X: NDArray) -> NDArray:
+        """Lower bounds of `theta` above which samples like X admit every value, shape (p,)."""
+        return np.full(len(self.theta), -np.inf)
+
     def with_theta(self, theta: ArrayLike) -> Kernel:
         """Return a clone whose learnable parameters are exp(theta)."""
         values = self._exp_theta(theta)

@@ -120,8 +120,7 @@ class Stein(ExponentialKernel):
 
     Notes
     -----
-    A learned gamma should be kept above (p-1)/2, where every value is admissible: `profile`
-    does not know p and accepts any.
+    Learning keeps gamma above (p-1)/2, where every value is admissible.
 
     Examples
     --------
@@ -173,6 +172,10 @@ class Stein(ExponentialKernel):
         resolved = clone(self).set_params(gamma=gamma)
         resolved._check_admissible(size)
         return resolved
+
+    def least_theta(self, X: NDArray) -> NDArray:
+        """Above (p-1)/2 every gamma is admissible; a little above, so that rounding is no harm."""
+        return np.log([max((X.shape[-1] - 1) / 2, 1e-300) * (1.0 + 1e-9)])
 
     def _check_admissible(self, size: int) -> None:
         if isinstance(self.gamma, str):  # a rule: `resolve` will make it admissible

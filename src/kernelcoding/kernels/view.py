@@ -77,6 +77,10 @@ class View(Wrapper):
         """Return the inner kernel's."""
         return self.child.derivative(S, weights)
 
+    def least_theta(self, X: NDArray) -> NDArray:
+        """Lower bounds of the inner kernel's parameters, as the chosen columns have them."""
+        return self.child.least_theta(self._chosen(X))
+
     def resolve(self, X: ArrayLike, feature_names: FeatureNames = None) -> Kernel:
         """Return a clone with positions for names and the inner kernel resolved."""
         chosen = self._chosen(X, feature_names)

@@ -93,6 +93,10 @@ class Wrapper(Kernel):
         """Logarithms of own, then of the inner kernel's learnable parameters."""
         return np.concatenate([super().theta, self.child.theta])
 
+    def least_theta(self, X: NDArray) -> NDArray:
+        """Lower bounds: none of own parameters, then the inner kernel's."""
+        return np.append(np.full(len(self.learnable), -np.inf), self.child.least_theta(X))
+
     def with_theta(self, theta: ArrayLike) -> Kernel:
         """Return a clone whose learnable parameters are exp(theta)."""
         values, own = self._exp_theta(theta), len(self.learnable)
@@ -180,6 +184,10 @@ class Fixed(Wrapper):
 
     @property
     def theta(self) -> NDArray:
+        """An empty array."""
+        return np.zeros(0)
+
+    def least_theta(self, X: NDArray) -> NDArray:
         """An empty array."""
         return np.zeros(0)
 
