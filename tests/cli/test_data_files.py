@@ -172,9 +172,14 @@ def test_parquet_files_hold_the_same_samples(in_folder):
     assert "Accuracy: 100" in done("predict", "model.kc", "data.parquet", "--target", "kind")
     frame.loc[3, "kind"] = None
     frame.to_parquet("data.parquet")
-    assert "1 of 30 samples have no label" in failed("fit", "data.parquet", "--target", "kind")
+    said = failed("fit", "data.parquet", "--target", "kind", "--out", "other.kc")
+    assert "1 of 30 samples have no label in column 'kind', the first in row 4" in said
+    frame["day"] = pd.Timestamp("2020-01-01")
+    frame.to_parquet("data.parquet")
+    said = failed("fit", "data.parquet", "--target", "kind", "--out", "other.kc")
+    assert "features must be numbers (column 'day': they are datetime64" in said
     (in_folder / "broken.parquet").write_bytes(b"PAR1 and no more")
-    assert failed("fit", "broken.parquet")
+    assert failed("fit", "broken.parquet", "--out", "other.kc")
 
 
 def test_parquet_without_its_packages_is_explained(in_folder, monkeypatch):
