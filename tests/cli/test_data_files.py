@@ -174,7 +174,7 @@ def test_parquet_files_hold_the_same_samples(in_folder):
     frame.to_parquet("data.parquet")
     said = failed("fit", "data.parquet", "--target", "kind", "--out", "other.kc")
     assert "1 of 30 samples have no label in column 'kind', the first in row 4" in said
-    frame["day"] = pd.Timestamp("2020-01-01")
+    frame["kind"], frame["day"] = Y, pd.Timestamp("2020-01-01")
     frame.to_parquet("data.parquet")
     said = failed("fit", "data.parquet", "--target", "kind", "--out", "other.kc")
     assert "features must be numbers (column 'day': they are datetime64" in said

@@ -12,7 +12,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import Columns, Request, choose_columns, is_position, listed, shortened
+from .columns import (
+    Columns,
+    ModelFeatures,
+    Request,
+    choose_columns,
+    is_position,
+    listed,
+    shortened,
+)
 from .labels import is_number, labels_of, plain_spelling
 from .samples import LabelledSamples
 
@@ -72,9 +80,9 @@ def read_csv(path: Path, request: Request) -> LabelledSamples:
 def first_line(first: list[str], others: list[list[str]], request: Request) -> FirstLine:
     """Whether the first line holds names, not a sample: as is said, as must be, or as it seems.
 
-    It must if it names all features of the model, or the target, or has no numbers at all; it
-    cannot if a name would occur twice. Numbers that are not those of their columns look like a
-    sample; else a word above nothing but numbers is a name.
+    It must if it names features of the model, or the target, or has no numbers at all; it cannot
+    if a name would occur twice. Numbers that are not those of their columns look like a sample;
+    else a word above nothing but numbers is a name.
 
     Parameters
     ----------
@@ -87,10 +95,9 @@ def first_line(first: list[str], others: list[list[str]], request: Request) -> F
     if request.header is not None:
         return FirstLine(request.header)
     numbers = [is_number(cell) for cell in first]
-    model, target = request.model, request.target
-    known = model is not None and model.names is not None and set(model.names) <= set(first)
+    target = request.target
     names_target = target in first and not is_position(str(target), len(first))
-    if known or names_target or not any(numbers):
+    if names_target or not any(numbers) or _names_features(first, numbers, request.model):
         return FirstLine(True)
     if len(set(first)) < len(first):
         return FirstLine(False)
@@ -99,6 +106,16 @@ def first_line(first: list[str], others: list[list[str]], request: Request) -> F
     if any(not number and _all_numbers(others, i) for i, number in enumerate(numbers)):
         return FirstLine(True, _guess(first, "names", "it is a sample", "--no-header"))
     return FirstLine(False, _guess(first, "a sample", "it holds names", "--header"))
+
+
+def _names_features(first: list[str], numbers: list[bool], model: ModelFeatures | None) -> bool:
+    """One word of the model is enough; numbers may be equal by chance, but not most of them."""
+    if model is None or model.names is None:
+        return False
+    known = set(model.names)
+    if any(cell in known and not number for cell, number in zip(first, numbers, strict=True)):
+        return True
+    return len(set(first)) == len(first) and 2 * len(known & set(first)) > len(known)
 
 
 def _all_numbers(lines: list[list[str]], column: int) -> bool:

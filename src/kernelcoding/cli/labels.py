@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LARGEST_EXACT = 2**53  # up to here a float says which integer it is
-# Characters; arrays of texts that are larger must be worth it.
-LARGE_TEXT = 2**24
-WASTE = 16
+LARGE_TEXT = 2**24  # characters, of 4 bytes each, that an array of texts may have room for
 # A cell that begins so is a formula to spreadsheets; tabs and line ends are dropped before it.
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -64,8 +62,7 @@ def _whole(numbers: NDArray) -> NDArray:
 def _words(texts: list[str]) -> NDArray:
     """Every text of a NumPy array takes the room of the longest, unless they are objects."""
     room = max(map(len, texts)) * len(texts)
-    wasted = room > max(LARGE_TEXT, WASTE * sum(map(len, texts)))
-    return np.array(texts, dtype=object if wasted else str)
+    return np.array(texts, dtype=object if room > LARGE_TEXT else str)
 
 
 def safe_spelling(label: str) -> str:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..codes import Codes, dense
-from .labels import LARGE_TEXT, safe_spelling
+from .labels import safe_spelling
 
 Written = ParamSpec("Written")
+LARGEST_TEXT = 2**28  # characters that an array of labels may have room for: 1 GiB
 
 
 def check_output(path: Path, inputs: Iterable[Path], force: bool) -> None:
@@ -125,7 +126,7 @@ def _typed(labels: NDArray) -> NDArray:
     if labels.dtype != object:
         return labels
     longest = max(len(str(label)) for label in labels.ravel())
-    if longest * labels.size > LARGE_TEXT:
+    if longest * labels.size > LARGEST_TEXT:
         raise ValueError(
             f"NumPy gives every label the room of the longest, {longest} characters. Write these "
             "labels as CSV: --out labels.csv."
