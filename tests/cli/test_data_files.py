@@ -90,6 +90,8 @@ def test_a_first_sample_with_a_hole_is_not_taken_for_names(tmp_path):
         (["1e300", "1"], [1e300, 1.0]),
         (["1", "x"], ["1", "x"]),
         (["9" * 30, "1"], [1e30, 1.0]),
+        (["9" * 30, "9" * 29 + "8"], ["9" * 30, "9" * 29 + "8"]),  # one and the same float
+        (["9" * 5000, "9" * 5001], ["9" * 5000, "9" * 5001]),
     ],
 )
 def test_labels_are_integers_where_they_can_be(cells, labels, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,11 @@ def labels_of(path: Path, cells: Sequence[str] | NDArray, target: str) -> NDArra
     try:
         return np.array([int(text) for text in texts], dtype=np.int64)  # identifiers are long
     except (ValueError, OverflowError):
-        return _whole(np.array([float(text) for text in texts]))
+        pass
+    different = set(texts)
+    if len(set(map(Decimal, different))) > len(set(map(float, different))):
+        return _words(texts)  # as floats, different labels would be one
+    return _whole(np.array([float(text) for text in texts]))
 
 
 def _whole(numbers: NDArray) -> NDArray:
