@@ -90,6 +90,8 @@ def test_a_first_sample_with_a_hole_is_not_taken_for_names(tmp_path):
         (["1e300", "1"], [1e300, 1.0]),
         (["1", "x"], ["1", "x"]),
         (["9" * 30, "1"], [1e30, 1.0]),
+        (["9" * 30, "9" * 29 + "8"], ["9" * 30, "9" * 29 + "8"]),  # one and the same float
+        (["9" * 5000, "9" * 5001], ["9" * 5000, "9" * 5001]),
     ],
 )
 def test_labels_are_integers_where_they_can_be(cells, labels, tmp_path):
@@ -172,9 +174,14 @@ def test_parquet_files_hold_the_same_samples(in_folder):
     assert "Accuracy: 100" in done("predict", "model.kc", "data.parquet", "--target", "kind")
     frame.loc[3, "kind"] = None
     frame.to_parquet("data.parquet")
-    assert "1 of 30 samples have no label" in failed("fit", "data.parquet", "--target", "kind")
+    said = failed("fit", "data.parquet", "--target", "kind", "--out", "other.kc")
+    assert "1 of 30 samples have no label in column 'kind', the first in row 4" in said
+    frame["kind"], frame["day"] = Y, pd.Timestamp("2020-01-01")
+    frame.to_parquet("data.parquet")
+    said = failed("fit", "data.parquet", "--target", "kind", "--out", "other.kc")
+    assert "features must be numbers (column 'day': they are datetime64" in said
     (in_folder / "broken.parquet").write_bytes(b"PAR1 and no more")
-    assert failed("fit", "broken.parquet")
+    assert failed("fit", "broken.parquet", "--out", "other.kc")
 
 
 def test_parquet_without_its_packages_is_explained(in_folder, monkeypatch):

@@ -34,6 +34,7 @@ def files(tmp_path, monkeypatch):
         (["data.npz", "--classifier", "bilinear"], "--classifier bilinear learns its atoms"),
         (["data.npz", "--coder", "pursuit", "--alpha", "0.1"], "--coder pursuit has no alpha."),
         (["data.npz", "--coder", "words", "--alpha", "0.1"], "--coder words has no alpha."),
+        (["data.npz", "--coder", "llc", "--alpha", "0.1"], "--coder llc has no alpha. Leave"),
         (["data.npz", "--kernel", "cubic"], "unknown kernel name 'cubic'; the names are linear"),
         (["data.npz", "--kernel", "linear", "--gamma", "1"], "--kernel linear has no gamma"),
         (["data.npz", "--gamma", "wide"], "--gamma must be a number, median or scale, got 'wide'"),

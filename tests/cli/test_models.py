@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import kernelcoding as kc
-from helpers.commands import WORDS, X, Y, done, failed, invoke, write_samples
+from helpers.commands import WORDS, X, Y, done, failed, invoke, noted, write_samples
 from kernelcoding import persistence
 
 
@@ -34,15 +34,16 @@ CODERS = {
 
 @pytest.mark.parametrize("name", CODERS)
 def test_codes_are_those_of_the_library(name, files):
-    said = done("fit", "samples.csv", "--coder", name, "--gamma", "0.5", "--n-jobs", "1")
+    fit = ["fit", "samples.csv", "--no-header", "--coder", name, "--gamma", "0.5"]
+    said = done(*fit, "--n-jobs", "1")
     assert said == f"{CODERS[name].__name__} of 30 samples: model.kc\n"
     assert done("encode", "model.kc", "samples.npy") == "30 codes of 30 atoms: codes.npz\n"
     expected = CODERS[name](kernel=kc.kernels.Gaussian(gamma=0.5)).fit(X).transform(X)
     codes = sparse.load_npz("codes.npz")
     np.testing.assert_array_equal(codes.toarray(), expected)
-    done("encode", "model.kc", "named.csv", "--target", "kind", "--out", "new/folder/codes.NPY")
+    noted("encode", "model.kc", "named.csv", "--target", "kind", "--out", "new/folder/codes.NPY")
     np.testing.assert_array_equal(np.load("new/folder/codes.NPY"), expected)
-    done("encode", "model.kc", "samples.csv", "--out", "codes.csv")
+    done("encode", "model.kc", "samples.csv", "--no-header", "--out", "codes.csv")
     np.testing.assert_allclose(np.loadtxt("codes.csv", delimiter=","), expected, rtol=1e-8)
 
 
@@ -97,7 +98,7 @@ def test_atoms_and_kernels_are_learned_where_asked(files):
         (["samples.csv", "--atoms", 5], lambda model: model),
         (["data.npz", "--atoms", 5], lambda model: model),
     ):
-        assert invoke("fit", *arguments, "--learn-kernel").exit_code == 0
+        assert invoke("fit", *arguments, "--learn-kernel", "--force").exit_code == 0
         assert coder(persistence.load("model.kc")).learn_kernel is True, arguments
 
 
@@ -108,7 +109,7 @@ def test_several_labels_a_sample(in_folder):
     assert "Accuracy" in done("predict", "model.kc", "data.npz")
     expected = persistence.load("model.kc").predict(X)
     np.testing.assert_array_equal(np.loadtxt("labels.csv", delimiter=",", dtype=int), expected)
-    said = failed("predict", "model.kc", "data.npz", "--target", "one")
+    said = failed("predict", "model.kc", "data.npz", "--target", "one", "--force")
     assert "must hold labels of shape (30, 2), got (30,)" in said
 
 

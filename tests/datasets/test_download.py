@@ -3,6 +3,7 @@
 import hashlib
 import logging
 import os
+import time
 from dataclasses import replace
 from multiprocessing.pool import ThreadPool
 
@@ -75,8 +76,7 @@ def check_whole(home, site=None):
     bunch = datasets.fetch_fmd(home)
     assert len(bunch.data) == 7
     assert len(site.requests if site else ()) == asked
-    assert not list((home / WORKSHOP).rglob("*.zip*"))
-    assert not list((home / WORKSHOP).rglob("unpacked-*"))
+    assert not (home / WORKSHOP).exists()
 
 
 def check_nothing(home):
@@ -356,6 +356,40 @@ def test_missing_package_is_named(monkeypatch, home):
     monkeypatch.setitem(__import__("sys").modules, "pooch", None)
     with pytest.raises(ImportError, match=r"needs pooch: pip install 'kernelcoding\[datasets\]'"):
         datasets.fetch_fmd(home)
+    assert not (home / WORKSHOP).exists()
+
+
+def test_a_failed_download_leaves_no_lock(monkeypatch, site, home, materials):
+    """Neither a file nor a folder of it, unless a part is kept to go on from."""
+    publish(monkeypatch, site, "fmd", [materials], known=True)
+    site.drops = [0]
+    with pytest.raises(ConnectionError):
+        datasets.fetch_fmd(home, **QUIET)
+    assert not list(home.rglob("lock"))
+    for part in home.rglob("*.part*"):
+        part.unlink()
+    publish(monkeypatch, site, "fmd", [b"no archive"])
+    with pytest.raises(ArchiveError):
+        datasets.fetch_fmd(home, **QUIET)
+    assert not (home / WORKSHOP / "fmd").exists()
+
+
+def test_a_lock_that_is_taken_away_still_excludes_others(tmp_path):
+    """Whoever waits for a lock that its holder removes must wait for the new one, too."""
+    inside, most = [], []
+
+    def hold(_):
+        with download._locked(tmp_path / "folder" / "set" / "lock"):
+            inside.append(1)
+            most.append(len(inside))
+            time.sleep(0.002)
+            inside.pop()
+
+    with ThreadPool(8) as pool:
+        pool.map(hold, range(40))
+    assert len(most) == 40
+    assert max(most) == 1
+    assert not (tmp_path / "folder").exists()
 
 
 def test_two_at_once_share_one_download(monkeypatch, site, home, materials):

@@ -28,6 +28,15 @@ def done(*arguments):
     return result.stdout
 
 
+def noted(*arguments):
+    """The notes of a command that must succeed, one sentence per line of the error stream."""
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.output
+    lines = result.stderr.splitlines()
+    assert all(line.startswith("Note: ") for line in lines)
+    return [line.removeprefix("Note: ") for line in lines]
+
+
 def failed(*arguments, code=1):
     """The message of a command that must fail politely, on one line of the error stream."""
     result = invoke(*arguments)

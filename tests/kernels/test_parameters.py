@@ -362,3 +362,26 @@ assert not new & {{"numba", "pandas", "matplotlib", "cv2", "pyriemann"}}, new
 
 def test_import_stays_light():
     run_python(LIGHT.format(path=str(Path(kernelcoding.kernels.__file__).parents[1])))
+
+
+@pytest.mark.parametrize(
+    ("implemented", "missing"),
+    [
+        ((), "prepare"),
+        (("prepare",), "statistic"),
+        (("prepare", "statistic"), "profile"),
+    ],
+)
+def test_an_incomplete_kernel_names_what_it_lacks(implemented, missing):
+    methods = {name: lambda self, *arguments: np.ones((2, 2)) for name in implemented}
+    kernel = type("Halfway", (Kernel,), methods)()
+    with pytest.raises(NotImplementedError, match=f"Halfway does not implement {missing}, which"):
+        kernel(np.ones((2, 2)))
+
+
+def test_every_missing_method_of_a_kernel_is_named():
+    for method in ("check", "prepare", "diagonal_statistic", "profile"):
+        with pytest.raises(NotImplementedError, match=f"Kernel does not implement {method}, which"):
+            getattr(Kernel(), method)(None)
+    with pytest.raises(NotImplementedError, match="Kernel does not implement statistic, which"):
+        Kernel().statistic(None, None)

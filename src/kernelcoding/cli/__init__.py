@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 try:
+    import rich  # noqa: F401
     import typer
-except ModuleNotFoundError as missing:  # pragma: no cover - depends on the installation
-    sys.exit(f"The command line needs {missing.name}: pip install 'kernelcoding[cli]'")
+except ModuleNotFoundError as missing:
+    raise ImportError(
+        f"The command line needs {missing.name}: pip install 'kernelcoding[cli]'", name=missing.name
+    ) from missing
 
 from .demo import demo_command
 from .experiments import datasets_command, report_command, reproduce_command

@@ -9,12 +9,43 @@ from typing import ParamSpec, TypeVar
 import typer
 from rich.console import Console
 
+from ..parallel import count_threads
+
 FAILED = 1
 INTERRUPTED = 130
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 
 console = Console(soft_wrap=True)
+
+
+def note(*sentences: str) -> None:
+    """Say on the error stream what was decided without being told.
+
+    Parameters
+    ----------
+    *sentences : str
+    """
+    for sentence in sentences:
+        Console(stderr=True, soft_wrap=True, markup=False, highlight=False).print(
+            f"Note: {sentence}"
+        )
+
+
+def check_jobs(n_jobs: int) -> None:
+    """Refuse a number of jobs that means nothing, before any work.
+
+    Parameters
+    ----------
+    n_jobs : int
+        The value of ``--n-jobs``.
+    """
+    try:
+        count_threads(n_jobs)
+    except ValueError:
+        raise ValueError(
+            f"--n-jobs must be a number of at least 1, or -1 for all cores, got {n_jobs}."
+        ) from None
 
 
 def friendly(command: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:

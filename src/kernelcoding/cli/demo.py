@@ -16,7 +16,8 @@ from ..records import ResultRecord, read_runs, tables_of
 from ..report import write_report
 from ..report.html_file import required_jinja2
 from .comparison import comparisons, plain_table
-from .console import friendly
+from .console import check_jobs, friendly
+from .output_files import check_output
 
 COLUMNS = ("method", "accuracy", "atoms", "error", "gap", "seconds")
 TABLE_TITLE = "Digits: accuracy and error in percent, gap: distance to the optimum, at most"
@@ -35,6 +36,8 @@ def demo_command(
 
     [dim]kernelcoding demo --out report.html[/]
     """
+    check_jobs(n_jobs)
+    check_output(out, runs.glob("*.jsonl"), force=True)
     required_jinja2()  # a missing package is reported before the work, not after it
     console = Console(soft_wrap=True, highlight=False)
     if not runs.exists():

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from .console import console, friendly
+from .console import check_jobs, console, friendly
+from .output_files import check_output
 
 LINE = "{:<12}{:<15}{:<7}{}"
 
@@ -28,6 +29,7 @@ def reproduce_command(
     from ..records import read_runs, tables_of
     from .comparison import comparisons
 
+    check_jobs(n_jobs)
     written = run(experiment, data_home=data_home, out=out, quick=quick, n_jobs=n_jobs)
     for recorded in read_runs(written).experiments:
         for table in comparisons(tables_of(recorded.results)):
@@ -46,6 +48,8 @@ def report_command(
     """
     from ..report import write_report
 
+    # A page is made anew whenever asked for, but not in the place of records.
+    check_output(out, [runs, *runs.glob("*.jsonl")], force=True)
     console.print(f"Report: {write_report(runs, out)}", markup=False)
 
 

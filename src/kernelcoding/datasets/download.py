@@ -9,13 +9,16 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from .archives import ArchiveError, unpack
 from .home import MARKER, WORKSHOP
 from .layout import DOWNLOADED, DatasetInfo, Remote, instructions, locate
 from .transfer import ResumingDownloader
+
+_ATTEMPTS = 1000  # to lock a file that others remove when they are done
 
 
 def download(
@@ -23,7 +26,6 @@ def download(
 ) -> None:
     """Download the files of one form of a set and put the finished folder into ``home``."""
     workshop = home / WORKSHOP / info.name
-    workshop.mkdir(parents=True, exist_ok=True)
     with _locked(workshop / "lock"):
         if locate(info, form, home) is not None:  # another process was faster
             return
@@ -116,14 +118,41 @@ def _install(finished: Path, target: Path) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock that the system releases when the process dies."""
-    with open(path, "a+b") as file:
+    """Hold a lock that the system releases when the process dies; nothing is left of it."""
+    with _open_locked(path):
         try:
-            import fcntl
-        except ModuleNotFoundError:  # pragma: no cover - Windows
-            import msvcrt
+            yield
+        finally:
+            _tidy(path)
 
-            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
-        else:
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+
+def _open_locked(path: Path) -> BinaryIO:
+    """The file of a lock, held; whoever held it before may have taken it away meanwhile."""
+    for _ in range(_ATTEMPTS):
+        with suppress(FileNotFoundError), ExitStack() as opened:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = opened.enter_context(open(path, "a+b"))
+            _lock(file)
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                opened.pop_all()
+                return file
+    raise OSError(f"{path} cannot be locked: other processes keep removing it. Try again later.")
+
+
+def _lock(file: BinaryIO) -> None:
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # pragma: no cover - Windows
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def _tidy(lock: Path) -> None:
+    """Take the lock away, and its folders where no part of a transfer is kept in them."""
+    with suppress(OSError):  # Windows deletes no open file
+        lock.unlink()
+        lock.parent.rmdir()
+        lock.parent.parent.rmdir()

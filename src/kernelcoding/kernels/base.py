@@ -88,23 +88,29 @@ class Kernel(Component):
 
     def check(self, X: ArrayLike) -> NDArray:
         """Return X as a valid stack of samples, or raise ValueError."""
-        raise NotImplementedError
+        raise self._not_implemented("check")
 
     def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Prepared:
         """Check X and do the work per sample once; `index` says which training samples X are."""
-        raise NotImplementedError
+        raise self._not_implemented("prepare")
 
     def statistic(self, P: Prepared, Q: Prepared) -> Statistic:
         """Parameter-free pair statistic (n, m) of two prepared stacks; composites: a tuple."""
-        raise NotImplementedError
+        raise self._not_implemented("statistic")
 
     def diagonal_statistic(self, P: Prepared) -> Statistic:
         """Return the statistic of each sample with itself, (n,); composites: a tuple."""
-        raise NotImplementedError
+        raise self._not_implemented("diagonal_statistic")
 
     def profile(self, S: Statistic, *, overwrite: bool = False) -> NDArray:
         """Kernel values from statistics, in a new array unless S may be overwritten."""
-        raise NotImplementedError
+        raise self._not_implemented("profile")
+
+    def _not_implemented(self, method: str) -> NotImplementedError:
+        return NotImplementedError(
+            f"{type(self).__name__} does not implement {method}, which every kernel needs: check, "
+            "prepare, statistic, diagonal_statistic and profile."
+        )
 
     def profile_gradient(self, S: Statistic) -> NDArray:
         """Derivatives of the profile in `theta`, shape (..., p)."""
