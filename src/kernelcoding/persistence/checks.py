@@ -1,9 +1,10 @@
-"""Whether parts of scikit-learn's objects go together, where compiled code takes it for granted.
+"""Whether parts of objects go together, where compiled code takes it for granted.
 
-libsvm copies as many numbers as other arrays promise, nearest neighbours add to the score that a
-label points to, and a one-hot matrix is written at the columns that categories give: with parts
-from a forged file these would be addresses anywhere in memory. Everything else that the listed
-classes do goes through NumPy, which looks where it reads and writes.
+Our own code takes it so for vectors with their norms. libsvm copies as many numbers as other arrays
+promise, nearest neighbours add to the score that a label points to, and a one-hot matrix is written
+at the columns that categories give: with parts from a forged file these would be addresses anywhere
+in memory. Everything else that the listed classes do goes through NumPy, which looks where it reads
+and writes.
 """
 
 from __future__ import annotations
@@ -85,6 +86,14 @@ def is_array(value: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
 def is_count(value: Any) -> bool:
     """Whether a value is a whole number that is not negative."""
     return isinstance(value, (int, np.integer)) and type(value) is not bool and int(value) >= 0
+
+
+def check_points(record: Any) -> None:
+    """Check vectors with their squared norms: compiled code reads as many norms as vectors."""
+    points, norms = record.points, record.squared_norms
+    apart = "vectors and their norms do not go together."
+    require(type(points) is np.ndarray and type(norms) is np.ndarray, apart)
+    require(points.ndim == 2 and norms.shape == points.shape[:1], apart)
 
 
 def check_function_transformer(model: Any) -> None:

@@ -11,12 +11,17 @@ from sklearn.base import BaseEstimator
 
 from . import scikit_learn
 from .archive import ModelArchive
+from .checks import check_points
 from .errors import DAMAGED, ModelFileError
 from .history import FIELDS_OF_FORMAT_1, NAMES_OF_FORMAT_1, State, upgraded
 from .registry import class_named, may_hold
 from .values import PLAIN, SPARSE, TYPES, dtype_named, numpy_number
 from .writing import CACHES
 
+# Of our records, those that compiled code looks into, and attributes that no other object may have:
+# it would pass for one.
+_CHECKS = {"Points": check_points}
+_THEIRS = ("squared_norms",)
 # Values without parts, in the order in which they are looked for.
 _SIMPLE = ("float", "number", "dtype", "type", "same")
 _UNFINISHED = object()
@@ -142,11 +147,15 @@ class Reader:
         return name, class_named(name)
 
     def _make(self, name: str, kind: type, trees: Any, place: int) -> Any:
+        value: Any
         if issubclass(kind, tuple):
-            return _record_of(kind, self._state(name, trees))
-        value = object.__new__(kind)
-        self._made[place] = value  # before its parts, which may refer to it
-        _fill(value, self._state(name, trees))
+            value = _record_of(kind, self._state(name, trees))
+        else:
+            value = object.__new__(kind)
+            self._made[place] = value  # before its parts, which may refer to it
+            _fill(value, self._state(name, trees))
+        if name in _CHECKS:
+            _CHECKS[name](value)
         if name in scikit_learn.LOCATIONS:
             self.foreign.append((name, value))
         return value
@@ -158,7 +167,11 @@ class Reader:
         for attribute in scikit_learn.LEFT_OUT.get(name, ()):
             if attribute in state:
                 raise ModelFileError(f"the file sets {attribute!r} of a {name}.")
-        return upgraded(name, state, self._written_as)
+        state = upgraded(name, state, self._written_as)
+        for attribute in _THEIRS:
+            if attribute in state and name not in _CHECKS:
+                raise ModelFileError(f"the file sets {attribute!r} of a {name}.")
+        return state
 
 
 MAKERS = {
