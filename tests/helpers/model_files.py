@@ -115,8 +115,13 @@ class Bomb:
         return exec, ("from helpers.model_files import Bomb; Bomb.exploded = True",)
 
 
+def array_bytes(array, **options):
+    """The bytes of an array, with its header."""
+    file = io.BytesIO()
+    np.save(file, array, **options)
+    return file.getvalue()
+
+
 def pickled_array(value):
     """The bytes of an array that NumPy would have to unpickle."""
-    file = io.BytesIO()
-    np.save(file, np.array([value], dtype=object), allow_pickle=True)
-    return file.getvalue()
+    return array_bytes(np.array([value], dtype=object), allow_pickle=True)

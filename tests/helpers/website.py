@@ -1,6 +1,7 @@
 """A web server on this machine that behaves well, badly, or worse."""
 
 import email.utils
+import gzip
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -17,6 +18,10 @@ class Website:
         self.drops = []  # bytes after which the next responses break off; None is all of them
         self.busy = 0  # so many responses are 503
         self.skew = 0  # a range starts so many bytes too early
+        self.lengths = True  # whether it says how much it will send
+        self.gzips = False  # whether it compresses, asked or not
+        self.parts = None  # a range (start, end) that it sends to those who ask for all
+        self.never = False  # whether no range can be satisfied, not even all
         site = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -51,6 +56,8 @@ class Website:
         self.requests.append((name, asked, status))
         handler.send_response(status)
         for field, value in headers.items():
+            if field == "Content-Length" and not self.lengths:
+                continue
             handler.send_header(field, value)
         handler.end_headers()
         cut = self.drops.pop(0) if self.drops else None
@@ -63,6 +70,16 @@ class Website:
         if name not in self.files:
             return 404, {"Content-Length": "0"}, b""
         content = self.files[name]
+        if self.never:
+            return 416, {"Content-Range": f"bytes */{len(content)}", "Content-Length": "0"}, b""
+        if self.gzips:
+            small = gzip.compress(content)
+            return 200, {"Content-Encoding": "gzip", "Content-Length": str(len(small))}, small
+        if self.parts and not asked:
+            start, end = self.parts
+            told = f"bytes {start}-{end - 1}/{len(content)}"
+            piece = content[start:end]
+            return 206, {"Content-Range": told, "Content-Length": str(len(piece))}, piece
         versions = {}
         if self.tags:
             versions["ETag"] = f'"{hash(content)}"'

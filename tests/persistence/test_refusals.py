@@ -90,6 +90,19 @@ def test_sparse_indices_beyond_the_matrix_are_refused(forge):
         refused(forge(coder_of(groups={**tree, **change}), good))
 
 
+def test_norms_beyond_their_vectors_are_not_read(forge):
+    """Compiled code reads one norm per vector, without looking how many there are."""
+    names = {"points": {"array": "p"}, "squared_norms": {"array": "n"}}
+    tree = coder_of(groups={"class": "Points", "state": names})
+    good = np.eye(3, 2)
+    assert load(forge(tree, {"p": good, "n": np.ones(3)})).groups.squared_norms.size == 3
+    for norms in (np.ones(2), np.ones(4), np.ones((3, 1)), np.array(1.0)):
+        refused(forge(tree, {"p": good, "n": norms}), "vectors and their norms do not go together")
+    refused(forge(tree, {"p": np.ones(3), "n": np.ones(3)}), "do not go together")
+    arrays = {"p": good, "n": np.ones(2)}  # another object that looks like one
+    refused(forge(coder_of(groups=coder_of(**names)), arrays), "sets 'squared_norms'")
+
+
 NONSENSE = [
     [],
     [1],
@@ -131,6 +144,7 @@ NONSENSE = [
     {"class": ["KernelSparseCoder"], "state": {}},
     {"class": "Points", "state": {}},
     {"class": "Points", "state": {"points": 1, "squared_norms": 2, "more": 3}},
+    {"class": "Points", "state": {"points": 1, "squared_norms": 2}},
     {"class": "KernelSparseCoder"},
     {"class": "KernelSparseCoder", "state": []},
     {"class": "KernelSparseCoder", "state": [["alpha", 1]]},

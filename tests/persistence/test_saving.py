@@ -1,5 +1,11 @@
 """Saving models: what cannot be saved is named, and no file is left half written."""
 
+import os
+import subprocess
+import sys
+import textwrap
+import time
+
 import numpy as np
 import pytest
 from sklearn.compose import ColumnTransformer, make_column_selector
@@ -14,6 +20,7 @@ from helpers.models import learned
 from kernelcoding import images
 from kernelcoding import kernels as ks
 from kernelcoding.persistence import load, save
+from kernelcoding.persistence.parts import part_of
 
 
 class Mine(kc.KernelSparseCoder):
@@ -109,3 +116,69 @@ def test_saving_replaces_follows_the_umask_and_wants_a_folder(tmp_path):
         load(tmp_path / "nothing")
     with pytest.raises(IsADirectoryError):
         load(tmp_path)
+
+
+@pytest.fixture
+def dead():
+    """The number of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def named_as_by(process, path):
+    """The name under which a process would write a file."""
+    part = part_of(path)
+    return part.with_name(part.name.replace(f"-{os.getpid()}-", f"-{process}-"))
+
+
+def test_parts_of_dead_saves_are_removed(tmp_path, dead):
+    path, day = tmp_path / "model.kc", 24 * 3600
+    gone = [named_as_by(dead, path), part_of(path), tmp_path / f"model.kc.{'0' * 32}.part"]
+    kept = [
+        part_of(path),  # another thread of this process may be writing it
+        tmp_path / f"model.kc.{'1' * 32}.part",  # of an unknown process, and new
+        tmp_path / f"model.kc.{'f' * 8}-{dead}-{'0' * 16}.part",  # of another machine
+        named_as_by(dead, tmp_path / "other.kc"),
+        tmp_path / "model.kc.part",
+        tmp_path / f"my model.kc.{'0' * 32}.part",
+        tmp_path / f"modelxkc.{'0' * 32}.part",
+    ]
+    for part in gone + kept:
+        part.touch()
+    for part in (*gone[1:], *kept[4:]):
+        os.utime(part, (time.time() - day - 60,) * 2)
+    save(kc.KernelLLC(), path)
+    assert sorted(tmp_path.iterdir()) == sorted([path, *kept])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems end processes otherwise")
+def test_a_killed_save_leaves_nothing_after_the_next(tmp_path):
+    path = tmp_path / "model.kc"
+    script = f"""
+    import os, signal
+    import numpy as np
+    import kernelcoding as kc
+    def killed(file, **arrays):
+        file.write(b"half of it")
+        file.flush()
+        print("written", flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    np.savez_compressed = killed
+    kc.save(kc.KernelLLC(), {str(path)!r})
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert done.stdout == b"written\n"
+    assert len(list(tmp_path.iterdir())) == 1
+    save(kc.KernelLLC(), path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_parts_that_cannot_be_removed_do_no_harm(tmp_path, dead):
+    path = tmp_path / "model.kc"
+    folder = named_as_by(dead, path)
+    folder.mkdir()
+    save(kc.KernelLLC(), path)
+    assert sorted(tmp_path.iterdir()) == sorted([path, folder])

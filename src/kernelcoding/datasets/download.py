@@ -48,7 +48,13 @@ def _build(
         for remote in info.forms[form].remotes:
             file = _transfer(remote, workshop, n_retries, delay)
             _place(remote, file, finished)
-        _check_layout(info, form, finished)
+        try:
+            _check_layout(info, form, finished)
+        except ArchiveError:
+            for remote in info.forms[form].remotes:
+                if remote.checksum is None:  # or the next call would try it again
+                    (workshop / remote.file).unlink(missing_ok=True)
+            raise
         _install(finished, home / info.name)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -67,7 +73,7 @@ def _transfer(remote: Remote, workshop: Path, n_retries: int, delay: float) -> P
         ) from missing
 
     part = workshop / f"{remote.file}.part"
-    downloader = ResumingDownloader(part, n_retries, delay)
+    downloader = ResumingDownloader(part, n_retries, delay, remote.limit)
     try:
         path = pooch.retrieve(
             remote.url, remote.checksum, fname=remote.file, path=workshop, downloader=downloader
@@ -103,7 +109,8 @@ def _check_layout(info: DatasetInfo, form: str, finished: Path) -> None:
     if found is None:
         raise ArchiveError(
             f"What was downloaded of {info.title} does not have the official layout: expected "
-            f"{' and '.join(info.forms[form].expected)}. Nothing was installed."
+            f"{' and '.join(info.forms[form].expected)}. Nothing was installed, and "
+            "files without a known checksum are downloaded anew the next time."
         )
 
 

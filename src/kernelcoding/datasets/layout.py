@@ -30,7 +30,8 @@ class Remote:
     """A file on the web.
 
     ``checksum`` is ``"algorithm:hexadecimal"``, or None where no checksum is known that two
-    independent sources agree on or that was computed from the file itself.
+    independent sources agree on or that was computed from the file itself. A transfer that is, or
+    says it will be, larger than :attr:`limit` is refused.
     """
 
     url: str
@@ -38,6 +39,12 @@ class Remote:
     checksum: str | None = None
     size: int | None = None  # bytes, approximate
     unpack: bool = True
+    most: int | None = None  # bytes that it cannot have, where no size is known
+
+    @property
+    def limit(self) -> int | None:
+        """Bytes at which it is another file; None where nothing is known."""
+        return self.most if self.size is None else self.size + self.size // 20 + 2**20
 
 
 @dataclass(frozen=True, slots=True)

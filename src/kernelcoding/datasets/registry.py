@@ -24,6 +24,7 @@ YALEB = DatasetInfo(
                 Remote(
                     url="http://vision.ucsd.edu/extyaleb/CroppedYaleBZip/CroppedYale.zip",
                     file="CroppedYale.zip",
+                    most=200_000_000,  # its pictures take about 90 MB when unpacked
                 ),
             ),
         ),
@@ -103,6 +104,7 @@ MIT_INDOOR = DatasetInfo(
                     checksum="sha256:"
                     "7ec85f88735739d8159061e4bcf6a9765aab8606ab444605b3f8e0641be0260e",
                     unpack=False,
+                    most=2**20,
                 ),
                 Remote(
                     url="https://web.mit.edu/torralba/www/TestImages.txt",
@@ -110,6 +112,7 @@ MIT_INDOOR = DatasetInfo(
                     checksum="sha256:"
                     "906c529a5a0918feec371de5b07a465ddb1f15ebaebc90a33cc321c371133bf1",
                     unpack=False,
+                    most=2**20,
                 ),
             ),
         ),

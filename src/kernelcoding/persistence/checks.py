@@ -1,14 +1,16 @@
-"""Whether parts of scikit-learn's objects go together, where compiled code takes it for granted.
+"""Whether parts of objects go together, where compiled code takes it for granted.
 
-libsvm copies as many numbers as other arrays promise, nearest neighbours add to the score that a
-label points to, and a one-hot matrix is written at the columns that categories give: with parts
-from a forged file these would be addresses anywhere in memory. Everything else that the listed
-classes do goes through NumPy, which looks where it reads and writes.
+Our own code takes it so for vectors with their norms. libsvm copies as many numbers as other arrays
+promise, nearest neighbours add to the score that a label points to, and a one-hot matrix is written
+at the columns that categories give: with parts from a forged file these would be addresses anywhere
+in memory. Everything else that the listed classes do goes through NumPy, which looks where it reads
+and writes.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,10 @@ ONE_HOT_PARTS = (
     "n_features_in_",
 )
 
+# Nothing else is hashed or made into an array: a short text can describe a tuple of tuples that
+# would take for ever.
+NUMBERS = (bool, int, float, np.number, np.bool_)
+
 
 def require(met: Any, what: str) -> None:
     """Refuse what does not meet a condition."""
@@ -55,11 +61,21 @@ def checked_parts_of(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: state[name] for name in names}
 
 
-def unshared(value: Any) -> Any:
-    """Arrays and lists of their own, which no other object of the model can change."""
+def unshared(value: Any, spend: Callable[[int], None]) -> Any:
+    """Arrays and lists of their own, which no other object of the model can change.
+
+    A small file can ask for many copies of a large array: ``spend`` is told the bytes of each.
+    """
     if isinstance(value, list):
-        return [unshared(item) for item in value]
-    return value.copy() if isinstance(value, np.ndarray) or sparse.issparse(value) else value
+        spend(64 + 8 * len(value))
+        return [unshared(item, spend) for item in value]
+    if isinstance(value, np.ndarray):
+        spend(value.nbytes)
+        return value.copy()
+    if sparse.issparse(value):
+        spend(value.data.nbytes + value.indices.nbytes + value.indptr.nbytes)
+        return value.copy()
+    return value
 
 
 def is_array(value: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
@@ -70,6 +86,14 @@ def is_array(value: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
 def is_count(value: Any) -> bool:
     """Whether a value is a whole number that is not negative."""
     return isinstance(value, (int, np.integer)) and type(value) is not bool and int(value) >= 0
+
+
+def check_points(record: Any) -> None:
+    """Check vectors with their squared norms: compiled code reads as many norms as vectors."""
+    points, norms = record.points, record.squared_norms
+    apart = "vectors and their norms do not go together."
+    require(type(points) is np.ndarray and type(norms) is np.ndarray, apart)
+    require(points.ndim == 2 and norms.shape == points.shape[:1], apart)
 
 
 def check_function_transformer(model: Any) -> None:
@@ -105,11 +129,13 @@ def check_svc(model: Any) -> None:
     require(is_array(support, np.int32, (n_vectors,)), apart)
     require(is_array(counts, np.int32, (n_classes,)), apart)
     require(counts.min() >= 0 and counts.sum(dtype=np.int64) == n_vectors, apart)
-    require(np.shape(parts["classes_"]) == (n_classes,), apart)
+    classes, sigmoids = parts["classes_"], parts["_probA"]
+    require(type(classes) is np.ndarray and classes.shape == (n_classes,), apart)
     require(is_array(parts["_intercept_"], np.float64, (n_pairs,)), apart)
     switches = (vars(model).get(name) for name in ("probability", "_effective_probability"))
     copied = any(switch not in (None, False, "deprecated") for switch in switches)
-    n_sigmoids = n_pairs if copied or np.size(parts["_probA"]) else 0
+    require(type(sigmoids) is np.ndarray, apart)
+    n_sigmoids = n_pairs if copied or sigmoids.size else 0
     for name in ("_probA", "_probB"):
         require(is_array(parts[name], np.float64, (n_sigmoids,)), apart)
     _check_support(parts, kernel, n_classes, apart)
@@ -160,6 +186,7 @@ def check_neighbors(model: Any) -> None:
     require(is_count(model.n_neighbors) and is_count(model.leaf_size), apart)
     require(parts["_fit_method"] in ("brute", "kd_tree", "ball_tree"), apart)
     require(parts["_fit_method"] == "brute" or type(points) is np.ndarray, apart)
+    require(isinstance(model.p, NUMBERS), apart)
     effective = parts["effective_metric_"], parts["effective_metric_params_"]
     require(effective == _effective_metric(model.metric, model.p), apart)
     _check_labels(parts, points.shape[0], apart)
@@ -250,7 +277,10 @@ def _is_searchable(categories: Any) -> bool:
     if categories.dtype == object:
         if all(item is None or item != item or isinstance(item, str) for item in categories):
             return True
-        categories = np.array([item for item in categories if item is not None and item == item])
+        present = [item for item in categories if item is not None and item == item]
+        if not all(isinstance(item, (str, *NUMBERS)) for item in present):
+            return False
+        categories = np.array(present)
     if categories.dtype.kind not in "biufUSMm":
         return False
     missing = categories != categories

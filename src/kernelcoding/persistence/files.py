@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import uuid
+from numbers import Integral
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,9 +14,11 @@ from sklearn.base import BaseEstimator
 
 from .._version import __version__
 from . import scikit_learn
+from .archive import ModelArchive
 from .errors import DAMAGED, ModelFileError
 from .history import FORMAT
-from .reading import Reader
+from .parts import part_of, remove_dead_parts
+from .reading import Reader, arrays_named_in
 from .registry import PACKAGE
 from .writing import Writer
 
@@ -36,7 +38,8 @@ def save(model: BaseEstimator, path: str | os.PathLike) -> None:
         ``LabelEncoder``, ``LabelBinarizer``, ``LinearSVC``, ``SVC``, ``LogisticRegression``,
         ``Ridge``, ``RidgeClassifier`` and ``KNeighborsClassifier``.
     path : path-like
-        An old file of that name is replaced when the new one is complete.
+        An old file of that name is replaced when the new one is complete. What a killed process
+        has left of a save under that name is removed.
 
     Raises
     ------
@@ -70,7 +73,8 @@ def save(model: BaseEstimator, path: str | os.PathLike) -> None:
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent} to save the model in.")
-    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
+    remove_dead_parts(path)
+    part = part_of(path)
     try:
         with part.open("xb") as file:
             np.savez_compressed(file, **arrays)
@@ -79,13 +83,17 @@ def save(model: BaseEstimator, path: str | os.PathLike) -> None:
         part.unlink(missing_ok=True)
 
 
-def load(path: str | os.PathLike) -> BaseEstimator:
+def load(path: str | os.PathLike, *, max_bytes: int | None = None) -> BaseEstimator:
     """Read a model from a file.
 
     Parameters
     ----------
     path : path-like
         A file written by :func:`save`, of whatever origin.
+    max_bytes : int, default=None
+        What the file may expand to. ``None`` is 1 GiB or 100 times the size of the file, whichever
+        is more, and at most half of the free memory: enough for all but very large models that
+        consist of zeros, nearly, and too little for files that were made to fill the memory.
 
     Returns
     -------
@@ -100,13 +108,18 @@ def load(path: str | os.PathLike) -> BaseEstimator:
     Raises
     ------
     ModelFileError
-        If the file is anything else, is damaged, or names what models are not made of.
+        If the file is anything else, is damaged, names what models are not made of, or would
+        expand to more than it may.
     """
+    if max_bytes is not None and (not isinstance(max_bytes, Integral) or max_bytes < 1):
+        raise ValueError(f"Expected a number of bytes or None as max_bytes, got {max_bytes!r}.")
     with open(path, "rb") as file:
         try:
-            model, written_with = _read(file)
+            model, written_with = _read(file, max_bytes)
         except ModelFileError as error:
             raise ModelFileError(f"{path}: {error}") from error
+        except MemoryError as error:
+            raise MemoryError(f"{path} holds a model that does not fit in the memory.") from error
         except Exception as error:  # what is not ours fails in more ways than can be listed
             raise ModelFileError(f"{path} is not a model file of {PACKAGE}.") from error
     if written_with is not None:
@@ -114,22 +127,22 @@ def load(path: str | os.PathLike) -> BaseEstimator:
     return model
 
 
-def _read(file: IO[bytes]) -> tuple[BaseEstimator, str | None]:
+def _read(file: IO[bytes], max_bytes: int | None) -> tuple[BaseEstimator, str | None]:
     """The model, and the version of scikit-learn if objects of that are inside."""
-    with np.load(file, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    content = json.loads(str(arrays.pop("description")))
+    archive = ModelArchive(file, None if max_bytes is None else int(max_bytes))
+    content = json.loads(archive.description())
     written_as, tree = content["format"], content["model"]
     if type(written_as) is not int or not 1 <= written_as <= FORMAT:
         raise ModelFileError(
             f"the file has format {written_as}, written by {PACKAGE} {content.get('version')}; "
             f"this version reads formats 1 to {FORMAT}."
         )
-    reader = Reader(arrays, written_as)
+    archive.expect(arrays_named_in(tree))
+    reader = Reader(archive, written_as)
     model = reader.rebuild(tree)
     reader.complete()
     written_with = content.get(PEER) if reader.foreign else None
-    if not isinstance(model, BaseEstimator) or reader.arrays:
+    if not isinstance(model, BaseEstimator):
         raise ModelFileError(DAMAGED)
     if reader.foreign and not isinstance(written_with, str):
         raise ModelFileError(DAMAGED)

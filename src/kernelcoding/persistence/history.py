@@ -55,10 +55,11 @@ def _with_rule(state: State) -> State:
 
     names = ("rho", "fit_intercept", "class_weight", "refit")
     given = {name: state.pop(name) for name in names if name in state}
-    if state.get("classifier") in RULES:
-        kind = RULES[state["classifier"]]
+    name = state.get("classifier")
+    if isinstance(name, str) and name in RULES:
+        kind = RULES[name]
         usual = kind().get_params()
-        if any(value is not usual[name] and value != usual[name] for name, value in given.items()):
+        if any(value is not usual[key] and value != usual[key] for key, value in given.items()):
             state["classifier"] = kind(**given)
     return state
 

@@ -10,12 +10,20 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from . import scikit_learn
+from .archive import ModelArchive
+from .checks import check_points
 from .errors import DAMAGED, ModelFileError
 from .history import FIELDS_OF_FORMAT_1, NAMES_OF_FORMAT_1, State, upgraded
 from .registry import class_named, may_hold
 from .values import PLAIN, SPARSE, TYPES, dtype_named, numpy_number
 from .writing import CACHES
 
+# Of our records, those that compiled code looks into, and attributes that no other object may have:
+# it would pass for one.
+_CHECKS = {"Points": check_points}
+_THEIRS = ("squared_norms",)
+# Values without parts, in the order in which they are looked for.
+_SIMPLE = ("float", "number", "dtype", "type", "same")
 _UNFINISHED = object()
 
 
@@ -24,14 +32,14 @@ class Reader:
 
     Parameters
     ----------
-    arrays : dict
-        Of the file, by name; those that are used are taken out.
+    archive : ModelArchive
+        From which arrays are taken.
     written_as : int
         The format of the file.
     """
 
-    def __init__(self, arrays: dict[str, np.ndarray], written_as: int) -> None:
-        self.arrays = arrays
+    def __init__(self, archive: ModelArchive, written_as: int) -> None:
+        self._archive = archive
         self.foreign: list[tuple[str, Any]] = []  # objects of scikit-learn, by name
         self._written_as = written_as
         self._made: list[Any] = []
@@ -63,7 +71,7 @@ class Reader:
     def complete(self) -> None:
         """Check what compiled code will meet, when no part can change any more."""
         for name, value in self.foreign:
-            scikit_learn.complete(name, value)
+            scikit_learn.complete(name, value, self._archive.spend)
 
     def _same(self, place: Any) -> Any:
         known = type(place) is int and 0 <= place < len(self._made)
@@ -75,10 +83,7 @@ class Reader:
         return [self.rebuild(tree) for tree in trees]
 
     def _array(self, tree: dict, place: int) -> np.ndarray:
-        array = self.arrays.pop(tree["array"])
-        if not isinstance(array, np.ndarray):
-            raise ModelFileError(DAMAGED)
-        return array
+        return self._archive.take(tree["array"])
 
     def _objects(self, tree: dict, place: int) -> np.ndarray:
         array = np.empty(len(tree["objects"]), dtype=object)
@@ -90,6 +95,7 @@ class Reader:
         if data.dtype.kind not in "biufc" or indices.dtype.kind != "i" or indptr.dtype.kind != "i":
             raise ModelFileError(DAMAGED)
         shape = tuple(tree["shape"])
+        self._archive.spend(data.nbytes + indices.nbytes + indptr.nbytes)
         # Copied: arrays that it shared with another object could change after the check.
         made = SPARSE[tree["as"]]((data, indices, indptr), shape=shape, copy=True)
         made.check_format(full_check=True)  # compiled code follows the indices blindly
@@ -107,8 +113,16 @@ class Reader:
     def _dict(self, tree: dict, place: int) -> dict:
         made: dict[Any, Any] = {}
         self._made[place] = made
-        made.update((self.rebuild(key), self.rebuild(item)) for key, item in tree["dict"])
+        made.update((self._key(key), self.rebuild(item)) for key, item in tree["dict"])
         return made
+
+    def _key(self, tree: Any) -> Any:
+        """A key, of which the hash is known at once: tuples of tuples may take for ever."""
+        key = self.rebuild(tree)
+        for part in key if type(key) is tuple else (key,):
+            if not isinstance(part, (*PLAIN, np.generic, np.dtype, type)):
+                raise ModelFileError(DAMAGED)
+        return key
 
     def _slice(self, tree: dict, place: int) -> slice:
         return slice(*self._all(tree["slice"]))
@@ -133,11 +147,15 @@ class Reader:
         return name, class_named(name)
 
     def _make(self, name: str, kind: type, trees: Any, place: int) -> Any:
+        value: Any
         if issubclass(kind, tuple):
-            return _record_of(kind, self._state(name, trees))
-        value = object.__new__(kind)
-        self._made[place] = value  # before its parts, which may refer to it
-        _fill(value, self._state(name, trees))
+            value = _record_of(kind, self._state(name, trees))
+        else:
+            value = object.__new__(kind)
+            self._made[place] = value  # before its parts, which may refer to it
+            _fill(value, self._state(name, trees))
+        if name in _CHECKS:
+            _CHECKS[name](value)
         if name in scikit_learn.LOCATIONS:
             self.foreign.append((name, value))
         return value
@@ -149,7 +167,11 @@ class Reader:
         for attribute in scikit_learn.LEFT_OUT.get(name, ()):
             if attribute in state:
                 raise ModelFileError(f"the file sets {attribute!r} of a {name}.")
-        return upgraded(name, state, self._written_as)
+        state = upgraded(name, state, self._written_as)
+        for attribute in _THEIRS:
+            if attribute in state and name not in _CHECKS:
+                raise ModelFileError(f"the file sets {attribute!r} of a {name}.")
+        return state
 
 
 MAKERS = {
@@ -163,6 +185,26 @@ MAKERS = {
     "record": Reader._record,
     "class": Reader._object,
 }
+
+
+def arrays_named_in(tree: Any) -> list[str]:
+    """Names of the arrays that a description asks for, found as :class:`Reader` would find them."""
+    names: list[str] = []
+    left = [tree]
+    while left:
+        part = left.pop()
+        if isinstance(part, list):
+            left += part
+        if not isinstance(part, dict) or any(name in part for name in _SIMPLE):
+            continue
+        kind = next((name for name in MAKERS if name in part), None)
+        if kind == "array":
+            names.append(part["array"])
+        elif kind == "class":  # attributes may be called "array"
+            left += part["state"].values()
+        elif kind is not None:
+            left.append(part[kind])
+    return names
 
 
 def _record_of(kind: Any, state: State) -> tuple:

@@ -8,6 +8,7 @@ matrices from them, needs a check in :mod:`.checks`.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import sklearn
@@ -50,10 +51,14 @@ def check(name: str, value: Any) -> None:
         CHECKS[name](value)
 
 
-def complete(name: str, value: Any) -> None:
-    """Check an object that was read, and make what its file leaves out."""
+def complete(name: str, value: Any, spend: Callable[[int], None]) -> None:
+    """Check an object that was read, and make what its file leaves out.
+
+    ``spend`` is told the bytes of each copy before it is made.
+    """
     if name in CHECKS:  # what was checked must stay so
-        vars(value).update({key: checks.unshared(part) for key, part in vars(value).items()})
+        parts = vars(value).items()
+        vars(value).update({key: checks.unshared(part, spend) for key, part in parts})
     check(name, value)
     if name in COMPLETIONS:
         COMPLETIONS[name](value)
