@@ -1,6 +1,7 @@
 """Files of records while they grow: whole lines, resumed files, locks."""
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -32,32 +33,124 @@ def test_records_come_back_as_they_were_written(path):
     assert path.read_bytes().count(b"\n") == 2
 
 
-@pytest.mark.parametrize("cut", [1, 5, 20])
-def test_a_last_line_cut_short_is_dropped_and_the_rest_kept(path, cut):
+SET_ASIDE = r"last line \(\d\) is damaged. It was moved to toy\.jsonl\.damaged, and its result"
+
+
+def set_aside(path):
+    return path.with_name("toy.jsonl.damaged").read_bytes()
+
+
+@pytest.mark.parametrize("cut", [2, 5, 20])
+def test_a_last_line_cut_short_is_set_aside_and_the_rest_kept(path, cut):
     file = RecordFile(path, TOY)
     file.append(result("a"))
     whole = path.read_bytes()
     file.append(result("b"))
     path.write_bytes(path.read_bytes()[:-cut])
-    again = RecordFile(path, TOY)
+    rest = path.read_bytes()[len(whole) :]
+    with pytest.warns(UserWarning, match=SET_ASIDE):
+        again = RecordFile(path, TOY)
     assert again.keys == {"a"}
     assert path.read_bytes() == whole
+    assert set_aside(path) == rest + b"\n"
     again.append(result("b"))
     assert RecordFile(path, TOY).keys == {"a", "b"}
 
 
-def test_a_last_line_of_rubbish_is_dropped_too(path):
+def test_a_last_line_that_lacks_its_newline_is_kept(path):
+    file = RecordFile(path, TOY)
+    file.append(result("a"))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    again = RecordFile(path, TOY)
+    assert again.keys == {"a"}
+    assert path.read_bytes() == whole
+    again.append(result("b"))
+    assert [line.get("key") for line in read_lines(path)] == [None, "a", "b"]
+    assert [found.name for found in path.parent.iterdir()] == ["toy.jsonl"]
+
+
+def test_a_whole_last_line_of_another_version_is_not_touched(path):
+    """Nor if it lacks its newline."""
+    RecordFile(path, TOY)
+    with path.open("a") as file:
+        file.write(json.dumps(result("a").as_line() | {"schema": 2}))
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"line 2 is no record: expected schema 1, got 2"):
+        RecordFile(path, TOY)
+    assert path.read_bytes() == before
+
+
+def test_damaged_lines_are_collected(path):
     RecordFile(path, TOY).append(result("a"))
-    with path.open("ab") as file:
-        file.write(b'{"kind": "result", "val\xff\n')
-    assert RecordFile(path, TOY).keys == {"a"}
+    for rubbish in (b'{"kind": "result", "val\xff\n', bytes(50), b"\n\n{"):
+        with path.open("ab") as file:
+            file.write(rubbish)
+        with pytest.warns(UserWarning, match=SET_ASIDE):
+            assert RecordFile(path, TOY).keys == {"a"}
+    assert set_aside(path) == b'{"kind": "result", "val\xff\n' + bytes(50) + b"\n{\n"
 
 
 def test_a_header_cut_short_starts_the_file_anew(path):
     RecordFile(path, TOY)
     path.write_bytes(path.read_bytes()[:10])
-    assert RecordFile(path, TOY).keys == set()
+    with pytest.warns(UserWarning, match=SET_ASIDE):
+        assert RecordFile(path, TOY).keys == set()
     assert read_lines(path) == [TOY.as_line()]
+    assert set_aside(path) == b'{"kind":"e\n'
+
+
+def test_files_that_are_refused_are_not_touched(path):
+    """Neither a line of another run nor a damaged one at its end."""
+    RecordFile(path, TOY)
+    for damage in (b"", b'{"cut'):
+        with path.open("ab") as file:
+            file.write(damage)
+        before = path.read_bytes()
+        with pytest.raises(ValueError, match="cannot be continued"):
+            RecordFile(path, replace(TOY, quick=True))
+        assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_copy_in_utf_16_is_refused(path, encoding):
+    RecordFile(path, TOY).append(result("a"))
+    path.write_bytes(path.read_text("utf-8").encode(encoding))
+    before = path.read_bytes()
+    with pytest.raises(
+        ValueError, match=r"toy\.jsonl cannot be continued: .*UTF-16.*Expected UTF-8"
+    ):
+        RecordFile(path, TOY)
+    assert path.read_bytes() == before
+
+
+def test_a_mark_of_utf_8_is_passed_over(path):
+    RecordFile(path, TOY).append(result("a"))
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert RecordFile(path, TOY).keys == {"a"}
+
+
+def test_a_disk_that_takes_a_part_is_given_the_rest(path, monkeypatch):
+    file = RecordFile(path, TOY)
+    original = os.fdopen
+
+    class Slow:
+        def __init__(self, *arguments, **options):
+            self.inner = original(*arguments, **options)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            self.inner.close()
+
+        def write(self, content):
+            return self.inner.write(content[:7])
+
+    monkeypatch.setattr(os, "fdopen", Slow)
+    file.append(result("a"))
+    monkeypatch.undo()
+    assert RecordFile(path, TOY).keys == {"a"}
 
 
 def test_rubbish_in_the_middle_is_not_passed_over(path):

@@ -65,7 +65,8 @@ def test_parts_without_the_promised_form_are_absent():
     assert found.kernel_history == (2.0, 1.0)
     assert found.per_class == (("a", 1.0),)
     assert [atom.weight for atom in found.examples[0].atoms] == [-2.0, 1.0]  # strongest first
-    assert artifacts_of({"classes": ["a"], "confusion": [[-1]]}).confusion == ()
+    for count in (-1, 1e308, 2**54):
+        assert artifacts_of({"classes": ["a"], "confusion": [[count]]}).confusion == ()
     assert artifacts_of({}).confusion == ()
 
 

@@ -37,6 +37,13 @@ def test_a_cut_within_a_character_is_a_cut(tmp_path):
     assert "cut short" in read_runs(path).notices[0]
 
 
+def odd(text):
+    """A result with this text as one of its settings."""
+    return json.dumps(records.result("x", "t", "b", 0, 1.0, configuration={"s": 7})).replace(
+        '{"s": 7}', f'{{"s": {text}}}'
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -45,7 +52,14 @@ def test_a_cut_within_a_character_is_a_cut(tmp_path):
         ('{"schema": 2, "kind": "result"}', "line 2 was left out: expected schema 1, got 2"),
         ('{"schema": 1, "kind": "song"}', "line 2 was left out: unknown kind song"),
         ('{"schema": 1, "kind": "result"}', "a result needs the name of its method"),
-        ("[" * 100_000, "line 2 was left out"),
+        ("[" * 100_000, "line 2 was left out: lists and objects are nested in more than 32 levels"),
+        (odd('{"a":' * 40 + "1" + "}" * 40), "left out: lists and objects are nested in more th"),
+        (odd("[" * 600 + "]" * 600), "line 2 was left out: lists and objects are nested in more t"),
+        (odd("1" * 5000), "line 2 was left out: a number has 5000 digits"),
+        (odd("NaN"), "line 2 was left out: NaN is no number of JSON"),
+        (odd("-Infinity"), "line 2 was left out: -Infinity is no number of JSON"),
+        (odd('{"a\\u001b[2J": 1, "a\\u001b[2J": 2}'), "left out: the key 'a?[2J' is there twice"),
+        ('{"schema": 1, "kind": "\\u001b]0;x"}', "line 2 was left out: unknown kind ?]0;x"),
     ],
 )
 def test_other_bad_lines_are_left_out_too(tmp_path, line, reason):
@@ -56,6 +70,49 @@ def test_other_bad_lines_are_left_out_too(tmp_path, line, reason):
     assert len(runs.notices) == 1
     assert reason in runs.notices[0]
     assert len(runs.experiments[0].results) == 2
+
+
+@pytest.mark.parametrize("text", ["1" * 400, "1e999", "[" * 28 + "]" * 28, '{"\\ud800": 1}', "-0"])
+def test_odd_lines_that_are_json_are_read(tmp_path, text):
+    path = tmp_path / "x.jsonl"
+    path.write_text(odd(text) + "\n")
+    runs = read_runs(path)
+    assert runs.notices == ()
+    assert dict(runs.experiments[0].results[0].configuration).keys() == {"s"}
+
+
+def test_names_of_settings_can_be_written_to_a_file(tmp_path):
+    line = records.result(
+        "x", "t", "a", 0, 1.0, configuration={"a\ud800": 1}, versions={"\udfff": 2}
+    )
+    (found,) = read_runs(records.write(tmp_path / "x.jsonl", [line])).experiments[0].results
+    assert found.configuration == (("a?", 1),)
+    assert found.versions == (("?", 2),)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_copy_in_utf_16_is_left_out_with_a_sentence(tmp_path, encoding):
+    path = records.write(tmp_path / "x.jsonl", [records.result("x", "t", "a", 0, 1.0)])
+    records.write(tmp_path / "y.jsonl", [records.result("y", "t", "a", 0, 1.0)])
+    path.write_bytes(path.read_text("utf-8").encode(encoding))
+    runs = read_runs(tmp_path)
+    assert [experiment.name for experiment in runs.experiments] == ["y"]
+    (notice,) = runs.notices
+    assert notice.startswith("x.jsonl was left out: the file is a copy in UTF-16")
+    with pytest.raises(ValueError, match=r"No result in x\.jsonl.* UTF-16.*Expected UTF-8"):
+        read_runs(path)
+
+
+def test_a_mark_of_utf_8_is_passed_over(tmp_path):
+    path = records.write(tmp_path / "x.jsonl", [records.result("x", "t", "a", 0, 1.0)])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert read_runs(path).notices == ()
+
+
+def test_a_last_line_without_its_newline_counts(tmp_path):
+    path = records.write(tmp_path / "x.jsonl", [records.result("x", "t", "a", 0, 1.0)])
+    path.write_bytes(path.read_bytes()[:-1])
+    assert read_runs(path).notices == ()
 
 
 def test_a_line_written_again_replaces_the_first(tmp_path):

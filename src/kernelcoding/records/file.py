@@ -1,20 +1,23 @@
 """A file of records while it grows: lines are appended whole or not at all, by one run at a time.
 
 The first line of ``<experiment>.jsonl`` describes the experiment, the others are results, or the
-description again where it has changed. A line cut short by a power failure is dropped when the file
-is opened again, and its result is computed again.
+description again where it has changed. A last line that is damaged, by a power failure or a full
+disk, is moved to ``<experiment>.jsonl.damaged`` when the file is opened again, with a warning, and
+its result is computed again. A last line that lacks nothing but its newline is kept.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from .parsing import parse_lines
+from .json_text import refusal_of
+from .parsing import ParsedLine, parse_lines
 from .schema import ExperimentRecord, Record, ResultRecord
 
 
@@ -38,9 +41,16 @@ class RecordFile:
     def __init__(self, path: Path, description: ExperimentRecord):
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        found = _whole_records(path) if path.exists() else []
+        content = path.read_bytes() if path.exists() else b""
+        lines, damaged = _divided(path, content)
+        found = [line.record for line in lines if line.record is not None]
         if found:
             _check_same_run(path, found[0], description)
+        # The file is whole before anything is added to it, and is not touched if it is refused.
+        if damaged is not None:
+            _set_aside(path, damaged, content)
+        elif lines and not content.endswith(b"\n"):
+            _add(path, b"\n")
         self.keys = {record.key for record in found if isinstance(record, ResultRecord)}
         described = [record for record in found if isinstance(record, ExperimentRecord)]
         # An experiment that has grown since is described anew: readers take the last description.
@@ -58,35 +68,53 @@ class RecordFile:
         line = json.dumps(
             record.as_line(), allow_nan=False, ensure_ascii=False, separators=(",", ":")
         )
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            with os.fdopen(descriptor, "ab", buffering=0, closefd=False) as file:
-                file.write(line.encode() + b"\n")
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        _add(self.path, line.encode() + b"\n")
         if isinstance(record, ResultRecord):
             self.keys.add(record.key)
 
 
-def _whole_records(path: Path) -> list[Record]:
-    """Records of a file, from which a last line that was cut short is removed."""
-    lines = list(parse_lines(path.read_bytes(), path.name))
-    if lines and not (lines[-1].ended and lines[-1].is_json):
-        _cut(path, lines.pop().start)
+def _divided(path: Path, content: bytes) -> tuple[list[ParsedLine], ParsedLine | None]:
+    """The lines of a file, and the last one apart if it is damaged."""
+    refusal = refusal_of(content)
+    if refusal:
+        raise ValueError(f"{path} cannot be continued: {refusal}. Or write to another folder.")
+    lines = list(parse_lines(content, path.name))
+    damaged = lines.pop() if lines and not lines[-1].is_json else None
     for line in lines:
         if line.problem:
             raise ValueError(
                 f"{path} cannot be continued: line {line.number} is no record: {line.problem}. "
                 "Remove the line, or write to another folder."
             )
-    return [line.record for line in lines if line.record is not None]
+    return lines, damaged
 
 
-def _cut(path: Path, size: int) -> None:
+def _set_aside(path: Path, line: ParsedLine, content: bytes) -> None:
+    """Move a damaged last line to a file of its own: it may be somebody's only copy."""
+    aside = path.with_name(f"{path.name}.damaged")
+    _add(aside, content[line.start :].rstrip(b"\n") + b"\n")
     with path.open("r+b") as file:
-        file.truncate(size)
+        file.truncate(line.start)
         os.fsync(file.fileno())
+    warnings.warn(
+        f"{path}: the last line ({line.number}) is damaged. It was moved to {aside.name}, and its "
+        "result will be computed again.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _add(path: Path, content: bytes) -> None:
+    """Append to a file; it is on the disk when this returns."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        with os.fdopen(descriptor, "ab", buffering=0, closefd=False) as file:
+            left = memoryview(content)
+            while left:  # a disk that becomes full takes a part without a word
+                left = left[file.write(left) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _check_same_run(path: Path, found: Record, wanted: ExperimentRecord) -> None:

@@ -18,6 +18,7 @@ from .forms import (
     text,
     texts,
 )
+from .json_text import json_value, printable
 from .schema import (
     JSON,
     SCHEMA,
@@ -32,6 +33,7 @@ from .schema import (
 # How the name of a control ended before records had the field "control_of".
 CONTROL_ENDING = ", control"
 NOT_JSON = "not JSON"
+MOST_COUNTS = 2**53  # beyond, a float does not count
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +73,11 @@ def parse_lines(content: bytes, name: str) -> Iterator[ParsedLine]:
 
 def _parsed(raw: bytes, source: str) -> tuple[Record | None, str]:
     try:
-        return record_of(json.loads(raw.decode("utf-8")), source), ""
+        return record_of(json_value(raw), source), ""
     except (json.JSONDecodeError, UnicodeDecodeError):
         return None, NOT_JSON
-    except (ValueError, RecursionError) as problem:
-        return None, str(problem) or "not readable"
+    except ValueError as problem:
+        return None, str(problem)
 
 
 def record_of(line: object, source: str) -> Record:
@@ -96,12 +98,12 @@ def record_of(line: object, source: str) -> Record:
     if not isinstance(line, dict):
         raise ValueError("expected a JSON object")
     if line.get("schema") != SCHEMA:
-        raise ValueError(f"expected schema {SCHEMA}, got {str(line.get('schema'))[:20]}")
+        raise ValueError(f"expected schema {SCHEMA}, got {printable(line.get('schema'), 20)}")
     if line.get("kind") == "experiment":
         return experiment_of(line)
     if line.get("kind") == "result":
         return result_of(line, source)
-    raise ValueError(f"unknown kind {str(line.get('kind'))[:20]}")
+    raise ValueError(f"unknown kind {printable(line.get('kind'), 20)}")
 
 
 def experiment_of(line: Mapping[str, JSON]) -> ExperimentRecord:
@@ -136,12 +138,16 @@ def result_of(line: Mapping[str, JSON], source: str) -> ResultRecord:
         seconds=number(line.get("seconds")),
         memory=number(line.get("peak_memory_mb")),
         nonzeros=number(line.get("nonzeros")),
-        configuration=tuple(mapping(line.get("configuration")).items()),
-        versions=tuple(mapping(line.get("versions")).items()),
+        configuration=_settings(line.get("configuration")),
+        versions=_settings(line.get("versions")),
         finished=text(line.get("finished")),
         artifacts=artifacts_of(mapping(line.get("artifacts"))),
         source=source,
     )
+
+
+def _settings(given: JSON) -> tuple[tuple[str, JSON], ...]:
+    return tuple((text(name), value) for name, value in mapping(given).items())
 
 
 def _control_of(line: Mapping[str, JSON], method: str) -> str | None:
@@ -159,12 +165,13 @@ def artifacts_of(given: Mapping[str, JSON]) -> Artifacts:
     certificate = mapping(given.get("certificate"))
     confusion = tuple(numbers(row) for row in sequence(given.get("confusion")))
     is_square = len(confusion) == len(classes) and all(len(r) == len(classes) for r in confusion)
+    are_counts = all(0 <= count <= MOST_COUNTS for row in confusion for count in row)
     return Artifacts(
         objective_history=history,
         objective_steps=steps if len(steps) == len(history) else (),
         kernel_history=numbers(given.get("kernel_history")),
         classes=classes,
-        confusion=confusion if is_square and min(map(min, confusion), default=0) >= 0 else (),
+        confusion=confusion if is_square and are_counts else (),
         per_class=named_numbers(given.get("per_class")),
         examples=all_of(given.get("examples"), example_of),
         atom_images=all_of(given.get("atom_images"), image),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .json_text import refusal_of
 from .parsing import ParsedLine, parse_lines
 from .schema import ExperimentRecord, ResultRecord
 
@@ -38,8 +39,9 @@ class Runs:
 def read_runs(source: RecordPath | Iterable[RecordPath]) -> Runs:
     """Read a folder of ``.jsonl`` files, one file, or several files.
 
-    A line that cannot be read is left out and named in the notices. A key that is written twice
-    counts once, with its last result. Experiments of different files stay apart.
+    A line that cannot be read is left out and named in the notices, and so is a file in UTF-16. A
+    key that is written twice counts once, with its last result. Experiments of different files stay
+    apart.
 
     Parameters
     ----------
@@ -61,7 +63,12 @@ def read_runs(source: RecordPath | Iterable[RecordPath]) -> Runs:
     experiments: list[RecordedExperiment] = []
     notices: list[str] = []
     for path in paths:
-        lines = list(parse_lines(path.read_bytes(), path.name))
+        content = path.read_bytes()
+        refusal = refusal_of(content)
+        if refusal:
+            notices.append(f"{path.name} was left out: {refusal}.")
+            continue
+        lines = list(parse_lines(content, path.name))
         experiments += experiments_of(lines, path.stem)
         notices += [notice(path.name, line, line is lines[-1]) for line in lines if line.problem]
     if not experiments:
