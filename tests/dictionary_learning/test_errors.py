@@ -171,6 +171,14 @@ def test_an_alpha_that_leaves_no_code_is_refused_with_the_largest_useful_one(nam
         getattr(learning(coder.set_params(alpha=1.01 * largest), **parameters), method)(X)
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_an_iteration_limit_is_not_blamed_on_alpha(way):
+    parameters, method = WAYS[way]
+    coder = kc.KernelSparseCoder(KERNEL, alpha=1e-4, max_iter=1)
+    with pytest.raises(ValueError, match="zero, because the iteration limit was reached before"):
+        getattr(learning(coder, **parameters), method)(X)
+
+
 def test_labels_must_be_as_many_as_samples():
     for method in ("fit", "partial_fit"):
         with pytest.raises(ValueError, match="inconsistent numbers of samples"):

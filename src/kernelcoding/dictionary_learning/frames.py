@@ -90,6 +90,13 @@ class Frame:
         """Inner products of all samples with one vector, (n,); for frames that keep samples."""
         raise NotImplementedError
 
+    def renewed(self, vectors: NDArray) -> NDArray:
+        """The vectors with inner products computed as their dictionary computes them.
+
+        Rounding then decides between identical atoms as it will in ``transform``.
+        """
+        return vectors
+
     # What follows from these -----------------------------------------------------------------
 
     def combine(self, loads: Codes) -> NDArray:
@@ -163,6 +170,11 @@ class SampleFrame(Frame):
     def kernel_of(self, rows: NDArray) -> NDArray:
         """A block of K."""
         return self.kernel_matrix[np.ix_(rows, rows)]
+
+    def renewed(self, vectors: NDArray) -> NDArray:
+        """A over a new K A: updates leave their rounding in the old one."""
+        weights = self.weights(vectors)
+        return self.coordinates(self.kernel_matrix @ weights, weights)
 
     def project(self, vector: NDArray) -> NDArray:
         """K a, the lower half."""
