@@ -14,6 +14,7 @@ from sklearn.utils import gen_batches
 from ..codes import Codes, is_csr, is_zero
 from ..dictionary import Dictionary
 from ..formulations import Formulation
+from ..memory import memory_advice
 from ..parallel import map_blocks
 from ..problem import CodingProblem
 from ..solvers.result import CodingResult, Convergence, Options, Status
@@ -22,6 +23,11 @@ from .zero_codes import warn_all_zero
 # Samples are coded in blocks whose cross-similarities take about this many numbers: small enough
 # to stay in cache between the kernel and the solver, large enough for an efficient product.
 BLOCK_SIZE = 2**18
+
+FEWER_SAMPLES = (
+    "Code fewer samples at a time, or set sparse_output=True, which keeps only what is not zero; "
+    "a dictionary of fewer atoms needs less, too."
+)
 
 Kept = TypeVar("Kept")
 
@@ -73,7 +79,8 @@ def map_codes(
         result = formulation.solve(problem, alone)
         return keep(rows, problem, result), result.convergence, is_zero(result.codes)
 
-    found = map_blocks(code, len(X), block_rows(dictionary), options.n_jobs)
+    with memory_advice(FEWER_SAMPLES):
+        found = map_blocks(code, len(X), block_rows(dictionary), options.n_jobs)
     convergence = sum((ended for _, ended, _ in found), Convergence())
     convergence.warn(stacklevel=stacklevel)
     silent = tell_zeros and convergence.status is Status.CONVERGED
@@ -110,7 +117,8 @@ def code_samples(
         return sparse.vstack(blocks, format="csr").astype(X.dtype, copy=False)
     # Zeros cost nothing until they are touched: sparse codes touch few.
     make = np.zeros if compact else np.empty
-    codes = make((len(X), dictionary.n_atoms), X.dtype)
+    with memory_advice(FEWER_SAMPLES):
+        codes = make((len(X), dictionary.n_atoms), X.dtype)
 
     def write(rows: slice, problem: CodingProblem, result: CodingResult) -> None:
         if is_csr(result.codes):
