@@ -25,6 +25,20 @@ def dense(codes: Codes) -> NDArray:
     return codes.toarray() if is_csr(codes) else np.asarray(codes)
 
 
+def zero_rows(codes: Codes) -> NDArray:
+    """Which codes are all zero, (n,)."""
+    empty = np.ones(codes.shape[0], dtype=bool)
+    empty[codes.nonzero()[0]] = False
+    return empty
+
+
+def is_zero(codes: Codes) -> bool:
+    """Whether no code has an entry; nearly always the first ones tell."""
+    if is_csr(codes):
+        return not codes.data.any()
+    return not codes[:8].any() and not codes[8:].any()
+
+
 def row_sums(codes: Codes, weights: NDArray | float = 1.0) -> NDArray:
     """Sum of ``codes * weights`` over atoms."""
     product = codes.multiply(weights) if is_csr(codes) else codes * weights

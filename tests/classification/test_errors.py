@@ -12,7 +12,7 @@ from helpers.learning import digits, never_rises
 from helpers.supervised import CLASSIFIERS, supervised
 from kernelcoding import constraints, priors
 from kernelcoding.classification import LinearRule, LogisticRule
-from kernelcoding.kernels import Gaussian
+from kernelcoding.kernels import Gaussian, Laplacian, Linear, Polynomial
 
 X, y = digits(60, labels=True)
 KERNEL = Gaussian(gamma=1.5)
@@ -83,6 +83,14 @@ CODERS = {
     "fixed atoms": (kc.KernelSparseCoder(KERNEL, atoms=5), "atoms are fixed"),
     "alpha": (kc.KernelSparseCoder(KERNEL, alpha=-1.0), "alpha must be a positive"),
     "alpha too large": (kc.KernelSparseCoder(KERNEL, alpha=5.0), "alpha=5 is too large"),
+    "one iteration": (
+        kc.KernelSparseCoder(KERNEL, alpha=1e-4, max_iter=1),
+        "All codes are zero, because the iteration limit was reached before .*increase max_iter",
+    ),
+    "any tolerance": (
+        kc.KernelSparseCoder(KERNEL, alpha=1e-4, tol=1e6),
+        r"All codes are zero: alpha=0\.0001 is not too large .* use a smaller tol",
+    ),
     "groups that do not fit": (kc.KernelSparseCoder(KERNEL, groups=np.arange(5)), "groups"),
 }
 
@@ -185,6 +193,16 @@ def test_copies_of_samples_are_no_harm(classifier, n_landmarks):
     model.fit(few, labels)
     assert never_rises(model.objective_history_, 1e-9)
     assert model.score(few, labels) == 1.0
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(degree=2), Laplacian(0.3)], ids=repr)
+@pytest.mark.parametrize("classifier", ["linear", "logistic"])
+def test_identical_atoms_are_told_apart_alike_in_fit_and_predict(classifier, kernel):
+    few, labels = np.repeat(X[:6], 10, axis=0), np.repeat(y[:6], 10)
+    coder = kc.KernelSparseCoder(kernel, alpha=0.05)
+    for seed in range(3):
+        model = supervised(coder, classifier=classifier, max_iter=5, random_state=seed)
+        assert model.fit(few, labels).score(few, labels) == 1.0
 
 
 @EVERY_CLASSIFIER

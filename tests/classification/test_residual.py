@@ -125,7 +125,59 @@ def test_concentration_of_extreme_codes(three_classes):
     assert_allclose(unsure.concentration(X), 0.0, atol=1e-10)
     silent = kc.ResidualClassifier(kc.KernelSparseCoder(alpha=1e3)).fit(X, y)
     assert_allclose(silent.concentration(X), 0.0, atol=1e-12)  # a code of zeros says nothing
-    assert set(silent.predict(X)) <= set(y)
+
+
+@pytest.mark.parametrize("sparse_output", [False, True])
+def test_codes_of_zeros_get_the_class_of_the_nearest_atom(sparse_output, three_classes):
+    X, y, Q = three_classes
+    coder = kc.KernelSparseCoder(Gaussian(0.4), alpha=50.0, sparse_output=sparse_output)
+    classifier = kc.ResidualClassifier(coder).fit(X, y)
+    distances = ((Q[:, None] - X[None]) ** 2).sum(axis=-1)
+    with pytest.warns(UserWarning, match="25 of 25 codes are all zero") as caught:
+        labels = classifier.predict(Q)
+    assert len(caught) == 1  # transform leaves it to the rule
+    assert caught[0].filename == __file__
+    assert_array_equal(labels, y[distances.argmin(axis=1)])
+    with pytest.warns(UserWarning, match="class of the nearest atom.*alpha=50 is too large"):
+        scores = classifier.decision_function(Q)
+    for column, label in enumerate(classifier.classes_):  # 1 - 2 k at the nearest of the class
+        expected = 2.0 * np.exp(-0.4 * distances[:, y == label].min(axis=1)) - 1.0
+        assert_allclose(scores[:, column], expected, rtol=1e-12)
+    assert_array_equal(classifier.classes_[scores.argmax(axis=1)], labels)
+    # The alpha it names is the largest that helps.
+    largest = np.exp(-0.4 * distances).max()
+    with pytest.warns(UserWarning, match=f"at all is {largest:.3g}; useful values"):
+        classifier.predict_from_codes(Q, np.zeros((25, 30)))
+
+
+def test_some_codes_of_zeros_leave_the_others_alone(three_classes):
+    X, y, Q = three_classes
+    classifier = kc.ResidualClassifier(kc.KernelSparseCoder(Gaussian(0.4), alpha=0.05)).fit(X, y)
+    labels, scores = classifier.predict(Q), classifier.decision_function(Q)
+    far = X[[7, 20]] * 1e5  # all similarities are zero to the last bit, distances are not
+    with pytest.warns(UserWarning, match="2 of 27 codes .* has anything in common"):
+        mixed = classifier.predict(np.vstack([Q, far]))
+    assert_array_equal(mixed[:25], labels)
+    nearest = ((far[:, None] - X[None]) ** 2).sum(axis=-1).argmin(axis=1)
+    assert_array_equal(mixed[25:], y[nearest])
+    assert set(y[nearest]) != {classifier.classes_[0]}
+    with pytest.warns(UserWarning, match="2 of 27 codes"):
+        found = classifier.decision_function(np.vstack([Q, far]))
+    assert_allclose(found[:25], scores, rtol=1e-12)
+    assert_array_equal(classifier.classes_[found.argmax(axis=1)], mixed)
+    assert_allclose(classifier.concentration(np.vstack([Q, far]))[25:], 0.0, atol=1e-12)
+
+
+def test_two_classes_and_a_class_without_atoms(rng):
+    X, Q = rng.normal(size=(20, 2)), rng.normal(size=(9, 2))
+    y = np.array(["b"] + ["a"] * 19)
+    coder = kc.KernelSparseCoder(Gaussian(0.4), alpha=50.0, atoms=6, init="random", random_state=1)
+    classifier = kc.ResidualClassifier(coder).fit(X, y)
+    assert set(classifier.atom_classes_) == {0}
+    with pytest.warns(UserWarning, match="9 of 9 codes"):
+        assert set(classifier.predict(Q)) == {"a"}
+    with pytest.warns(UserWarning, match="9 of 9 codes"):
+        assert_array_equal(classifier.decision_function(Q), -np.inf)
 
 
 def test_concentration_rejects_what_belongs_to_no_class():

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import kernelcoding as kc
 from helpers.learning import digits, never_rises
-from kernelcoding import constraints, priors
+from kernelcoding import constraints, memory, priors
 from kernelcoding.dictionary_learning import frames
 from kernelcoding.kernels import Gaussian
 
@@ -171,6 +171,14 @@ def test_an_alpha_that_leaves_no_code_is_refused_with_the_largest_useful_one(nam
         getattr(learning(coder.set_params(alpha=1.01 * largest), **parameters), method)(X)
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_an_iteration_limit_is_not_blamed_on_alpha(way):
+    parameters, method = WAYS[way]
+    coder = kc.KernelSparseCoder(KERNEL, alpha=1e-4, max_iter=1)
+    with pytest.raises(ValueError, match="zero, because the iteration limit was reached before"):
+        getattr(learning(coder, **parameters), method)(X)
+
+
 def test_labels_must_be_as_many_as_samples():
     for method in ("fit", "partial_fit"):
         with pytest.raises(ValueError, match="inconsistent numbers of samples"):
@@ -229,9 +237,15 @@ def test_a_kernel_matrix_that_does_not_fit_says_what_to_do(free, monkeypatch):
     assert learning(n_landmarks=20).fit(X).n_iter_ == 2
 
 
-def test_memory_is_known_here_or_honestly_unknown():
-    free = frames.available_memory()
-    assert free is None or free > 2**20
+def test_a_kernel_matrix_of_much_memory_is_announced(monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 5 * 2 * 60**2 * 8 // 2)
+    monkeypatch.setattr(frames, "available_memory", memory.available_memory)
+    with pytest.warns(
+        UserWarning, match=r"matrix of 60 samples needs about .* n_landmarks"
+    ) as told:
+        learning().fit(X)
+    assert [w.filename for w in told] == [__file__]
+    learning(n_landmarks=20).fit(X)
 
 
 BEFORE_FIT = {

@@ -22,13 +22,24 @@ def samples(rng):
     return rng.normal(size=(12, 3))
 
 
+def transformed(coder, Q):
+    """Codes; a warning says so where and only where all are zero and the samples are not."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        codes = coder.transform(Q)
+    silent = abs(codes).max() == 0 and coder.reconstruction_error(Q, codes).max() > 0
+    assert [w.category for w in caught] == [UserWarning] * int(silent)
+    assert all("All codes are zero: no sample has anything" in str(w.message) for w in caught)
+    return codes
+
+
 def codes_of(coder, X, Q, allowed_warning=None):
     """Codes after checking what is promised of every code, whatever came in."""
     with warnings.catch_warnings():
         if allowed_warning:
             warnings.filterwarnings("ignore", message=allowed_warning)
         coder.fit(X, np.arange(len(X)) % 2)
-    codes = coder.transform(Q)
+    codes = transformed(coder, Q)
     errors = coder.reconstruction_error(Q, codes)
     codes = codes.toarray() if sparse.issparse(codes) else codes
     assert codes.shape == (len(Q), len(X) if coder.atoms is None else coder.dictionary_.n_atoms)

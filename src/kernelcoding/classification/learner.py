@@ -178,7 +178,8 @@ class SupervisedLearner(AtomLearner):
         )
 
     def plain_codes(self, vectors: NDArray) -> Coded:
-        """Codes of all samples that look at no labels."""
+        """Codes of all samples that look at no labels, as ``transform`` will give them."""
+        vectors = self.frame.renewed(vectors)
         return code_all(
             self.frame, vectors, lambda block: self.formulation, self.options, keep_codes=True
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Self
 
 import numpy as np
@@ -13,9 +14,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..coders.base import BaseKernelCoder, atom_indices, require_coder
-from ..coders.coding import problems
+from ..coders.coding import code_samples, problems
 from ..coders.sparse import KernelSparseCoder
-from ..codes import Codes, dense
+from ..coders.zero_codes import why_zero
+from ..codes import Codes, dense, zero_rows
 from ..validation import check_codes
 
 
@@ -48,6 +50,11 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
     -----
     The rule without dictionary learning of the paper's experiments. ``k(x, x)`` is left out of
     the residuals: it is the same for all classes.
+
+    A code of zeros (alpha too large, a sample unlike all atoms) has the same residual for every
+    class. Such a sample gets the class of the atom nearest to it in H, each class is scored by its
+    nearest atom, with weight one, in place of its part of the code, and a UserWarning says how
+    many they are. :meth:`concentration` is zero for them.
 
     Examples
     --------
@@ -122,9 +129,10 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         scores : array of shape (n, n_classes), or (n,) for two classes
-            With two classes, the score of the second minus that of the first.
+            With two classes, the score of the second minus that of the first. Where the code is
+            all zero, a class without atoms scores minus infinity.
         """
-        scores = -self._residuals(X, self._codes(X))
+        scores = -self._residuals(X, self._codes(X), stacklevel=4)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict(self, X: ArrayLike) -> NDArray:
@@ -140,7 +148,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         labels : array of shape (n,)
             One of ``classes_`` each.
         """
-        return self.predict_from_codes(X, self._codes(X))
+        return self.classes_[self._residuals(X, self._codes(X), stacklevel=4).argmin(axis=1)]
 
     def predict_from_codes(self, X: ArrayLike, codes: Codes) -> NDArray:
         """The class of smallest residual for samples whose codes are known already.
@@ -158,7 +166,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
             One of ``classes_`` each.
         """
         check_is_fitted(self)
-        return self.classes_[self._residuals(X, codes).argmin(axis=1)]
+        return self.classes_[self._residuals(X, codes, stacklevel=4).argmin(axis=1)]
 
     def concentration(self, X: ArrayLike) -> NDArray:
         r"""Sparsity concentration index, a rejection score in [0, 1].
@@ -193,10 +201,13 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         return (self.atom_classes_[:, None] == np.arange(len(self.classes_))).astype(float)
 
     def _codes(self, X: ArrayLike) -> Codes:
+        """Codes as ``transform`` of the coder gives them; zeros are reported by the rule."""
         check_is_fitted(self)
-        return self.coder_.transform(X)
+        X = self.coder_._validate_query(X)
+        coding = self.coder_._coding()
+        return code_samples(*coding, self.coder_.dictionary_, X, stacklevel=6, tell_zeros=False)
 
-    def _residuals(self, X: ArrayLike, codes: Codes) -> NDArray:
+    def _residuals(self, X: ArrayLike, codes: Codes, stacklevel: int) -> NDArray:
         """Residual of each class up to k(x, x), (n, n_classes)."""
         X = self.coder_._validate_query(X)
         dictionary = self.coder_.dictionary_
@@ -209,7 +220,37 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
                 part = block[:, own].astype(np.float64)
                 pull = part @ exact.gram[np.ix_(own, own)] - 2.0 * exact.cross[:, own]
                 residuals[rows, label] = (part * pull).sum(axis=1)
+        silent = np.flatnonzero(zero_rows(codes))
+        if silent.size:
+            residuals[silent] = self._nearest_residuals(X[silent], members)
+            self._warn_silent(X, silent, stacklevel)
         return residuals
+
+    def _nearest_residuals(self, X: NDArray, members: list[NDArray]) -> NDArray:
+        """Residual of each class if its nearest atom alone had weight one, up to k(x, x)."""
+        dictionary = self.coder_.dictionary_
+        residuals = np.full((len(X), len(members)), np.inf)
+        for rows, problem in problems(dictionary, X):
+            # Asked first: where all similarities are rounded to zero, distances still tell.
+            nearest = self.atom_classes_[problem.nearest(1).indices[:, 0]]
+            alone = np.diag(problem.gram) - 2.0 * problem.cross.astype(np.float64)
+            block = residuals[rows]
+            for label, own in enumerate(members):
+                block[:, label] = alone[:, own].min(axis=1, initial=np.inf)
+            best = np.arange(len(block)), nearest
+            block[best] = np.nextafter(block.min(axis=1), -np.inf)
+        return residuals
+
+    def _warn_silent(self, X: NDArray, silent: NDArray, stacklevel: int) -> None:
+        """Say how many codes are all zero, and what to do."""
+        blocks = (problem for _, problem in problems(self.coder_.dictionary_, X[silent]))
+        why = why_zero(self.coder_.formulation(), blocks)
+        warnings.warn(
+            f"{len(silent)} of {len(X)} codes are all zero, and the residuals of all classes are "
+            f"the same: these samples get the class of the nearest atom. The reason: {why}",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

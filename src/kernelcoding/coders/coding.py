@@ -11,16 +11,23 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import gen_batches
 
-from ..codes import Codes, is_csr
+from ..codes import Codes, is_csr, is_zero
 from ..dictionary import Dictionary
 from ..formulations import Formulation
+from ..memory import memory_advice
 from ..parallel import map_blocks
 from ..problem import CodingProblem
-from ..solvers.result import CodingResult, Convergence, Options
+from ..solvers.result import CodingResult, Convergence, Options, Status
+from .zero_codes import warn_all_zero
 
 # Samples are coded in blocks whose cross-similarities take about this many numbers: small enough
 # to stay in cache between the kernel and the solver, large enough for an efficient product.
 BLOCK_SIZE = 2**18
+
+FEWER_SAMPLES = (
+    "Code fewer samples at a time, or set sparse_output=True, which keeps only what is not zero; "
+    "a dictionary of fewer atoms needs less, too."
+)
 
 Kept = TypeVar("Kept")
 
@@ -43,8 +50,12 @@ def map_codes(
     X: NDArray,
     keep: Callable[[slice, CodingProblem, CodingResult], Kept],
     stacklevel: int,
+    tell_zeros: bool = True,
 ) -> list[Kept]:
-    """Code samples in blocks, several at a time where asked; warn once of rows unfinished.
+    """Code samples in blocks, several at a time where asked.
+
+    Warns once of rows unfinished, or where every code is zero: single samples that no atom
+    resembles are ordinary, a whole batch of them is a mistake.
 
     Parameters
     ----------
@@ -58,17 +69,25 @@ def map_codes(
         Of rows, their problem and its codes: what to keep of a block.
     stacklevel : int
         Of the warning: 3 is whoever calls this function.
+    tell_zeros : bool, default=True
+        Whether to warn where every code is zero; False for who says so better.
     """
     alone = replace(options, n_jobs=1)
 
-    def code(rows: slice) -> tuple[Kept, Convergence]:
+    def code(rows: slice) -> tuple[Kept, Convergence, bool]:
         problem = dictionary.problem(X[rows])
         result = formulation.solve(problem, alone)
-        return keep(rows, problem, result), result.convergence
+        return keep(rows, problem, result), result.convergence, is_zero(result.codes)
 
-    found = map_blocks(code, len(X), block_rows(dictionary), options.n_jobs)
-    sum((convergence for _, convergence in found), Convergence()).warn(stacklevel=stacklevel)
-    return [kept for kept, _ in found]
+    with memory_advice(FEWER_SAMPLES):
+        found = map_blocks(code, len(X), block_rows(dictionary), options.n_jobs)
+    convergence = sum((ended for _, ended, _ in found), Convergence())
+    convergence.warn(stacklevel=stacklevel)
+    silent = tell_zeros and convergence.status is Status.CONVERGED
+    if silent and all(empty for _, _, empty in found):
+        blocks = (problem for _, problem in problems(dictionary, X))
+        warn_all_zero(formulation, blocks, stacklevel)
+    return [kept for kept, _, _ in found]
 
 
 def code_samples(
@@ -77,6 +96,7 @@ def code_samples(
     dictionary: Dictionary,
     X: NDArray,
     stacklevel: int = 5,
+    tell_zeros: bool = True,
 ) -> Codes:
     """Codes of checked samples in their precision, dense or CSR as ``options`` say.
 
@@ -92,11 +112,13 @@ def code_samples(
             X,
             lambda rows, problem, result: result.codes,
             stacklevel,
+            tell_zeros,
         )
         return with_short_indices(sparse.vstack(blocks, format="csr").astype(X.dtype, copy=False))
     # Zeros cost nothing until they are touched: sparse codes touch few.
     make = np.zeros if compact else np.empty
-    codes = make((len(X), dictionary.n_atoms), X.dtype)
+    with memory_advice(FEWER_SAMPLES):
+        codes = make((len(X), dictionary.n_atoms), X.dtype)
 
     def write(rows: slice, problem: CodingProblem, result: CodingResult) -> None:
         if is_csr(result.codes):
@@ -104,7 +126,7 @@ def code_samples(
         else:
             codes[rows] = result.codes
 
-    map_codes(formulation, inner, dictionary, X, write, stacklevel)
+    map_codes(formulation, inner, dictionary, X, write, stacklevel, tell_zeros)
     return codes
 
 

@@ -44,7 +44,8 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Returns
         -------
         codes : array of shape (n, n_atoms), or CSR array with ``sparse_output=True``
-            One code per row, in the precision of X.
+            One code per row, in the precision of X. A UserWarning tells where all of them are
+            zero, and the largest useful alpha.
         """
         X = self._validate_query(X)
         # One more frame than usual: scikit-learn wraps transform, for set_output.

@@ -5,13 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..kernels.algebra import Composite
 from ..kernels.base import Kernel
+from ..memory import announce, memory_advice
 from .base import Dictionary
 from .candidates import Candidates
 from .choosing import CHOICES, MEANS, cluster_means, named_choice
 from .combinations import CombinationDictionary
 from .points import PointDictionary
 
+EIGEN_COPIES = 3  # that clipping the spectrum of an indefinite kernel takes beside the Gram matrix
+FEWER_ATOMS = (
+    "Use fewer atoms (atoms=2000 chooses that many samples), or learn a dictionary with "
+    "KernelDictionaryLearning(n_landmarks=2000); float32 samples halve the matrix, though sparse "
+    "coders make a copy of it in double precision."
+)
 POOL = 10  # candidates per landmark: more cost time and change little
 
 
@@ -40,11 +48,41 @@ def build_dictionary(
     """
     if isinstance(atoms, Dictionary):
         return _fitting(atoms, X)
+    announce(*_gram_matrix(kernel, X, atoms, init), FEWER_ATOMS, stacklevel=4)
+    with memory_advice(FEWER_ATOMS):
+        return _built(kernel, X, atoms, init, random_state)
+
+
+def _built(
+    kernel: Kernel,
+    X: NDArray,
+    atoms: int | ArrayLike | None,
+    init: str,
+    random_state: np.random.RandomState,
+) -> Dictionary:
     if atoms is None:
         return PointDictionary(kernel, X, np.arange(len(X)))
     if isinstance(atoms, (int, np.integer)) and not isinstance(atoms, bool):
         return _chosen(kernel, X, int(atoms), init, random_state)
     return _given(kernel, X, atoms)
+
+
+def _gram_matrix(
+    kernel: Kernel, X: NDArray, atoms: int | ArrayLike | None, init: str
+) -> tuple[float, str]:
+    """Bytes that the Gram matrix takes while it is computed, and its name."""
+    if atoms is None:
+        count = len(X)
+    elif isinstance(atoms, (int, np.integer)):
+        count = len(X) if init == MEANS else min(max(int(atoms), 0), len(X))
+    else:
+        count = np.shape(atoms)[0] if np.ndim(atoms) else 0  # what is no number is refused later
+    copies = len(kernel.children) if isinstance(kernel, Composite) else 1
+    if not kernel.is_positive_definite:
+        copies += EIGEN_COPIES
+    of_all = " (atoms=None: every sample is an atom)" if atoms is None else ""
+    needed = float(count) ** 2 * (copies * X.dtype.itemsize + 1)  # and a mask of finite numbers
+    return needed, f"The Gram matrix of {count} atoms{of_all}"
 
 
 def _fitting(dictionary: Dictionary, X: NDArray) -> Dictionary:

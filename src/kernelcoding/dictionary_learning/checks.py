@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..coders.base import BaseKernelCoder, require_coder
+from ..coders.zero_codes import why_zero
 from ..dictionary.choosing import named_choice
 from ..formulations import Formulation
 from ..problem import CodingProblem
@@ -86,19 +87,8 @@ def require_distinct(frame: Frame, vectors: NDArray) -> None:
 
 def refuse_zero_codes(
     formulation: Formulation, problems: Iterable[CodingProblem], convergence: Convergence
-) -> None:
+) -> NoReturn:
     """Say why no atom is used: the coding problems tell the largest useful alpha."""
     if convergence.status is not Status.CONVERGED:
         raise ValueError(f"All codes are zero, because {convergence.status.value}.")
-    found = [formulation.critical_alpha(problem) for problem in problems]
-    largest = max(0.0 if critical is None else float(critical.max()) for critical in found)
-    if not 0.0 < largest < np.inf:
-        raise ValueError(
-            "All codes are zero: no sample has anything in common with any atom (are the "
-            "samples zero, or the kernel far too narrow?)."
-        )
-    alpha = getattr(formulation, "alpha", np.nan)
-    raise ValueError(
-        f"All codes are zero: alpha={alpha:g} is too large for these samples. The largest alpha "
-        f"that uses any atom at all is {largest:.3g}; useful values are a tenth of that and below."
-    )
+    raise ValueError(f"All codes are zero: {why_zero(formulation, problems)}")

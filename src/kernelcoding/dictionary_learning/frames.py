@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..codes import Codes, dense, times_codes
 from ..dictionary import CombinationDictionary, PointDictionary
 from ..kernels.base import Kernel
+from ..memory import AdvisedMemoryError, announce, available_memory, gigabytes, memory_advice
 
 # Similarities to landmarks are kept between passes up to this many numbers (256 MB), else they are
 # computed again in blocks of about BLOCK numbers.
@@ -89,6 +90,13 @@ class Frame:
     def project(self, vector: NDArray) -> NDArray:
         """Inner products of all samples with one vector, (n,); for frames that keep samples."""
         raise NotImplementedError
+
+    def renewed(self, vectors: NDArray) -> NDArray:
+        """The vectors with inner products computed as their dictionary computes them.
+
+        Rounding then decides between identical atoms as it will in ``transform``.
+        """
+        return vectors
 
     # What follows from these -----------------------------------------------------------------
 
@@ -163,6 +171,11 @@ class SampleFrame(Frame):
     def kernel_of(self, rows: NDArray) -> NDArray:
         """A block of K."""
         return self.kernel_matrix[np.ix_(rows, rows)]
+
+    def renewed(self, vectors: NDArray) -> NDArray:
+        """A over a new K A: updates leave their rounding in the old one."""
+        weights = self.weights(vectors)
+        return self.coordinates(self.kernel_matrix @ weights, weights)
 
     def project(self, vector: NDArray) -> NDArray:
         """K a, the lower half."""
@@ -270,23 +283,16 @@ def unit_norms(frame: Frame, vectors: NDArray, fallback: NDArray) -> tuple[NDArr
 def sample_frame(kernel: Kernel, X: NDArray) -> SampleFrame:
     """The paper's frame; says what to do where the kernel matrix would not fit in memory."""
     needed = 2 * len(X) ** 2 * 8  # the matrix and one temporary of its size
-    available = available_memory()
-    if available is not None and needed > available:
-        raise MemoryError(
-            f"The kernel matrix of {len(X)} samples needs about {needed / 2**30:.1f} GB, but only "
-            f"{available / 2**30:.1f} GB are free. Set n_landmarks (for example 2000): cost and "
-            "memory are then linear in the number of samples."
+    what = f"The kernel matrix of {len(X)} samples"
+    advice = (
+        "Set n_landmarks (for example 2000): cost and memory are then linear in the number of "
+        "samples."
+    )
+    free = available_memory()
+    if free is not None and needed > free:
+        raise AdvisedMemoryError(
+            f"{what} needs about {gigabytes(needed)}, but only {gigabytes(free)} are free. {advice}"
         )
-    return SampleFrame(PointDictionary(kernel, X, np.arange(len(X))))
-
-
-def available_memory() -> int | None:
-    """Bytes that can be had without swapping; None where the system does not say."""
-    try:
-        with open("/proc/meminfo") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return None
+    announce(needed, what, advice, stacklevel=6)
+    with memory_advice(advice):
+        return SampleFrame(PointDictionary(kernel, X, np.arange(len(X))))

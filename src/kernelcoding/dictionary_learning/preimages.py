@@ -18,7 +18,7 @@ def climb(
     for _ in range(steps):
         value, pulls = similarity_sum(point, targets, weights, gamma)
         total = pulls.sum()
-        direction = pulls @ targets - total * point
+        direction = pulls @ (targets - point)  # of differences: data may be far from zero
         # Where the weights cancel the fixed point is far away: never further than the data are.
         step = 1.0 / max(abs(total), 1e-3 * np.abs(pulls).sum(), np.finfo(float).tiny)
         for _ in range(HALVINGS):
@@ -58,10 +58,8 @@ def preimages(weights: NDArray, landmarks: NDArray, gamma: float, steps: int = 1
     points : array of shape (N, d)
         Local maxima, from the most similar landmark on (Mika et al., 1999).
     """
-    from sklearn.metrics.pairwise import rbf_kernel
-
     landmarks = np.asarray(landmarks, dtype=np.float64)
-    similarity = rbf_kernel(landmarks, gamma=gamma) @ weights
+    similarity = Gaussian(gamma)(landmarks) @ weights
     starts = landmarks[similarity.argmax(axis=0)]
     return np.array(
         [climb(start, landmarks, weights[:, j], gamma, steps) for j, start in enumerate(starts)]

@@ -16,6 +16,15 @@ __all__ = [
     "squared_distances",
 ]
 
+# A squared distance below this share of its two squared norms is computed from differences: above,
+# the expansion of the square keeps all but four of a double's sixteen digits, and all but two of a
+# single's seven.
+NEAR, NEAR_SINGLE = 1e-4, 1e-2
+# Stacks are moved when the squared norm of their mean is more than this multiple of their variance;
+# below, the offset costs a double one digit. A single has none to spare.
+FAR, FAR_SINGLE = 16.0, 0.0
+ORIGIN_ROWS = 64  # rows whose mean is the origin: anywhere amid the points will do
+
 
 class Points(NamedTuple):
     """Vectors with their squared norms."""
@@ -45,34 +54,46 @@ def inner_products(P: Points, Q: Points) -> NDArray:
 
 
 def squared_distances(P: Points, Q: Points) -> NDArray:
-    r"""Squared Euclidean distances :math:`\|x\|^2 - 2 x'z + \|z\|^2`, shape (n, m).
+    r"""Squared Euclidean distances, shape (n, m), to nearly all digits whatever the origin.
 
-    One matrix product and one compiled pass in place. Exactly symmetric with a zero diagonal when
-    Q is P.
+    One matrix product, :math:`\|x\|^2 - 2 x'z + \|z\|^2`, and one compiled pass in place. Both
+    stacks are moved first where Q lies far from the origin, and pairs whose distance is small
+    against their norms are computed from their differences: the expansion of the square has no
+    digits left for them. Exactly symmetric with a zero diagonal when Q is P.
+
+    A row does not depend on the other rows of P, except through the rounding of the product.
     """
     from .._compiled.distances import finish_distances
 
     alone = P is Q
     require_same_width(P.points, Q.points)
-    P, Q = _comparable(P, Q)
-    distances = np.dot(P.points, Q.points.T)
-    finish_distances(distances, P.squared_norms, Q.squared_norms)
-    if alone:
-        np.fill_diagonal(distances, 0.0)
+    if P.points.dtype != Q.points.dtype:
+        P, Q = (points_of(stack.points.astype(np.float64)) for stack in (P, Q))
+    near, far = (NEAR, FAR) if P.points.dtype == np.float64 else (NEAR_SINGLE, FAR_SINGLE)
+    left, right = _moved(P, Q, far)
+    distances = np.dot(left.points, right.points.T)
+    finish_distances(
+        distances, left.squared_norms, right.squared_norms, P.points, Q.points, near, alone
+    )
     return distances
 
 
-def _comparable(P: Points, Q: Points) -> tuple[Points, Points]:
-    """Protect the expansion of the square from float32's seven digits."""
-    if P.points.dtype != Q.points.dtype:
-        return points_of(P.points.astype(np.float64)), points_of(Q.points.astype(np.float64))
-    if P.points.dtype != np.float32 or len(Q.points) == 0:
+def _moved(P: Points, Q: Points, far: float) -> tuple[Points, Points]:
+    """Both stacks about an origin amid Q, where Q lies far from zero against its spread.
+
+    Distances do not change when both sides are moved, cancellation does. The origin depends on Q
+    alone, the atoms: a sample's distances must not depend on the samples beside it.
+    """
+    if len(Q.points) < 2:  # without a spread nothing is far
         return P, Q
-    # Distances do not change when both sides are moved, cancellation does: take the origin amid Q.
-    # It depends on Q alone, so a row of the result does not depend on the other rows.
-    center = Q.points.mean(axis=0, dtype=np.float64).astype(np.float32)
-    right = points_of(Q.points - center)
-    return (right if P is Q else points_of(P.points - center)), right
+    some = Q.points[:: -(-len(Q.points) // ORIGIN_ROWS)]
+    origin = some.mean(axis=0, dtype=np.float64)
+    spread = np.square(some - origin).sum() / len(some)
+    if not origin @ origin > far * spread:
+        return P, Q
+    origin = origin.astype(Q.points.dtype, copy=False)
+    right = points_of(Q.points - origin)
+    return (right if P is Q else points_of(P.points - origin)), right
 
 
 def mirror(square: NDArray) -> NDArray:

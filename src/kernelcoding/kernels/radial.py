@@ -73,5 +73,5 @@ class SquaredDistanceKernel(ExponentialKernel):
     r"""Base of :math:`\exp(-\gamma \|u - v\|^2)` of the vectors that `prepare` returns."""
 
     def statistic(self, P: Points, Q: Points) -> NDArray:
-        """Squared distances of the prepared vectors, shape (n, m)."""
+        """Squared distances of the prepared vectors, shape (n, m), whatever their origin."""
         return squared_distances(P, Q)

@@ -198,6 +198,13 @@ class Gaussian(SquaredDistanceKernel, _Vectors):
     -----
     The paper prints :math:`\|x_i, x_j\|`; the difference is meant (its width is called beta).
 
+    The kernel does not change when all samples are moved, and neither does what is computed: where
+    the samples in Z (in a dictionary: the atoms) lie far from zero against their spread, as
+    time stamps and map coordinates do, one origin amid them is subtracted from both X and Z, and
+    distances that are small against the norms are computed from differences. Nothing is kept:
+    a kernel knows no data. What remains is the rounding of the samples themselves, about 1e-16
+    times the offset for each coordinate.
+
     Examples
     --------
     >>> Gaussian(gamma=0.5)([[0.0], [2.0]]).round(4)
@@ -218,6 +225,10 @@ class Laplacian(ExponentialKernel, _Vectors):
     ----------
     gamma : float, "median" or "scale", default=1.0
         Inverse width, see `Gaussian`.
+
+    Notes
+    -----
+    Distances are sums of differences, so the origin of the samples does not matter.
 
     Examples
     --------
