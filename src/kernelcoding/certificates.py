@@ -12,25 +12,23 @@ point :math:`u = s(\phi - \Phi y)`. Then weak duality gives, for every multiplie
           \quad\text{as soon as } s(v - \mu) \in \partial p(0).
 
 The codes behind a dual point need not be feasible, nor be those that are judged: any will do, and
-near the optimum the best are near the codes.
+near the optimum the best are near the codes. No objective is negative, so P(y) itself is always a
+bound, and the only one where the Gram matrix cannot tell whether atoms are independent and nothing
+holds their coefficients back. :mod:`~kernelcoding.dual_bounds` says for which problems, beside that
+of the stored numbers, all this holds; what rounding may have done is added to every certificate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, special
+from scipy import special
 
 from .codes import Codes, dense
-from .constraints import AtMost, Constraint, OneAtom, SumToOne
+from .constraints import AtMost, Constraint, Free, OneAtom, SumToOne
+from .dual_bounds import Joined, lower_bound, unpenalised
 from .penalty import AnyPenalty, CustomPenalty, Penalty, constrained_prox
 from .problem import CodingProblem, Neighbours
-
-# Differences below this fraction of the terms they come from are rounding, not disagreement.
-ROUNDING = 16 * np.finfo(np.float64).eps
 
 
 def certify(
@@ -66,21 +64,19 @@ def duality_gap(
     problem: CodingProblem, penalty: Penalty, constraint: Constraint, codes: NDArray
 ) -> NDArray:
     """Duality gap of each row for a convex pair, (n,)."""
-    correlation = problem.correlation(codes)
-    unpenalised = _unpenalised(penalty)
-    # The ridge joins the quadratic: a few more coordinates of the residual.
-    joined = correlation - penalty.ridge * codes
+    joined = Joined.of(problem, penalty.ridge)
+    plain = problem.correlation(codes)
+    correlation = plain - penalty.ridge * codes
     norms = Penalty(penalty.l1, np.zeros_like(penalty.ridge), penalty.groups)
-    primal = 0.5 * _energy(problem, codes, joined) + norms.value(codes)
+    squared = np.maximum(joined.squared_residual(codes, correlation), 0.0)
+    primal = 0.5 * squared + norms.value(codes) + joined.rounding(codes)
     gap = primal  # no objective is negative
     if penalty.groups is None and np.all(penalty.ridge > 0):
-        gap = np.minimum(gap, _conjugate_gap(correlation, penalty, constraint, codes))
-        if unpenalised.any():
+        slack = Joined.of(problem, np.zeros((1, 1))).slack(codes)
+        gap = np.minimum(gap, _conjugate_gap(plain, slack, penalty, constraint, codes))
+        if unpenalised(penalty).any():
             return gap
-    start = _DualPoint(codes, joined, np.zeros(len(codes)))
-    for point in _dual_points(problem, penalty, constraint, start, unpenalised):
-        gap = np.minimum(gap, primal - _dual_value(problem, penalty, constraint, point))
-    return gap
+    return np.minimum(gap, primal - lower_bound(joined, penalty, constraint, codes, correlation))
 
 
 def assignment_gap(problem: CodingProblem, penalty: AnyPenalty, codes: NDArray) -> NDArray:
@@ -96,8 +92,8 @@ def single_atom_objectives(problem: CodingProblem, penalty: AnyPenalty) -> NDArr
 
 def support_gap(problem: CodingProblem, penalty: AnyPenalty, codes: NDArray) -> NDArray:
     """Objective above that of unlimited support: the best support is not known, a bound is."""
-    unlimited = problem.facts.solve(problem.cross)
-    return objective(problem, penalty, codes) - objective(problem, penalty, unlimited)
+    assert isinstance(penalty, Penalty)  # greedy coding takes no prior
+    return duality_gap(problem, penalty, Free(), codes)
 
 
 def fixed_point_residual(
@@ -177,169 +173,35 @@ def _tolerance(codes: Codes) -> float:
     return 1e-8 if codes.dtype == np.float64 else 1e-4
 
 
-@dataclass(frozen=True, slots=True)
-class _DualPoint:
-    """Codes whose residual is tried as dual point; they need not be feasible."""
-
-    codes: NDArray  # (n, N)
-    correlation: NDArray  # (n, N)  of atoms and residual
-    multiplier: NDArray  # (n,)  of the sum constraint
-
-
-def _dual_value(
-    problem: CodingProblem, penalty: Penalty, constraint: Constraint, point: _DualPoint
-) -> NDArray:
-    """Dual objective at the best feasible multiple of a point, (n,): a lower bound on P.
-
-    What cancellation leaves uncertain is subtracted: scaled up, it would not be small.
-    """
-    inner = problem.self_similarity - (problem.cross * point.codes).sum(axis=1)
-    largest_norm = np.sqrt(np.maximum(np.diag(problem.gram).max(), 0.0))
-    terms = np.sqrt(np.maximum(problem.self_similarity, 0.0))
-    terms = terms + largest_norm * np.abs(point.codes).sum(axis=1)
-    rounding = ROUNDING * terms**2
-    slope = inner - point.multiplier - rounding
-    energy = np.maximum(inner - (point.correlation * point.codes).sum(axis=1), 0.0) + rounding
-    shifted = point.correlation - point.multiplier[:, None]
-    slack = ROUNDING * (largest_norm * terms + np.abs(point.multiplier))
-    shifted = np.sign(shifted) * np.maximum(np.abs(shifted) - slack[:, None], 0.0)
-    gauge = penalty.gauge(shifted, one_sided=constraint.nonnegative)
-    largest = np.divide(1.0, gauge, out=np.full_like(gauge, np.inf), where=gauge > 0)
-    ideal = np.divide(slope, energy, out=np.ones_like(slope), where=energy > 0)
-    scale = np.clip(ideal, 0.0, largest)
-    return scale * slope - 0.5 * scale**2 * energy
-
-
-def _dual_points(
-    problem: CodingProblem,
-    penalty: Penalty,
-    constraint: Constraint,
-    start: _DualPoint,
-    unpenalised: NDArray,
-) -> Iterator[_DualPoint]:
-    r"""Points worth trying, the codes' own residual first.
-
-    Scaling makes a residual feasible only where every atom has a penalty. Atoms without one allow
-    no correlation at all (no positive one under :math:`y \ge 0`): there the codes are moved.
-    """
-    if constraint.nonnegative and constraint.sum_to_one:
-        multiplier = _simplex_multiplier(penalty, start.correlation)
-        yield _DualPoint(start.codes, start.correlation, multiplier)
-    elif not unpenalised.any():
-        multiplier = start.multiplier
-        if constraint.sum_to_one:
-            multiplier = _multiplier(penalty, start.codes, start.correlation)
-        yield _DualPoint(start.codes, start.correlation, multiplier)
-    else:
-        yield _stationary(problem, penalty, constraint, start, unpenalised)
-        if constraint.nonnegative:
-            yield from _pushed_down(problem, penalty, start, unpenalised)
-
-
-def _unpenalised(penalty: Penalty) -> NDArray:
-    free = np.all(penalty.l1 == 0, axis=0)
-    if penalty.groups is not None:
-        free = free & (penalty.groups.weights[penalty.groups.labels] == 0)
-    return free
-
-
-def _stationary(
-    problem: CodingProblem,
-    penalty: Penalty,
-    constraint: Constraint,
-    start: _DualPoint,
-    unpenalised: NDArray,
-) -> _DualPoint:
-    """The unpenalised coefficients moved until their correlations vanish (equal the multiplier)."""
-    system = _curvature(problem, penalty, unpenalised)
-    right = start.correlation[:, unpenalised]
-    multiplier = start.multiplier
-    if constraint.sum_to_one:
-        centre = np.eye(len(system)) - 1.0 / len(system)
-        solution = right @ linalg.pinvh(centre @ system @ centre)
-        multiplier = (right - solution @ system).mean(axis=1)
-    else:
-        solution = right @ linalg.pinvh(system)
-    move = np.zeros_like(start.codes)
-    move[:, unpenalised] = solution
-    correlation = start.correlation - move @ problem.gram - penalty.ridge * move
-    return _DualPoint(start.codes + move, correlation, multiplier)
-
-
-def _pushed_down(
-    problem: CodingProblem, penalty: Penalty, start: _DualPoint, unpenalised: NDArray
-) -> Iterator[_DualPoint]:
-    r"""For :math:`y \ge 0`: a little of something added that resembles every unpenalised atom.
-
-    All atoms together do for kernels without negative values; the shortest vector of equal
-    similarity to the unpenalised atoms does wherever there is one.
-    """
-    shortest = np.zeros(problem.n_atoms)
-    shortest[unpenalised] = linalg.pinvh(_curvature(problem, penalty, unpenalised)).sum(axis=1)
-    for direction in (np.ones(problem.n_atoms), shortest):
-        pull = direction @ problem.gram + penalty.ridge[0] * direction
-        if np.all(pull[unpenalised] > 0):
-            excess = start.correlation[:, unpenalised] / pull[unpenalised]
-            amount = np.maximum(excess, 0.0).max(axis=1)[:, None]
-            correlation = start.correlation - amount * pull
-            yield _DualPoint(start.codes + amount * direction, correlation, start.multiplier)
-
-
-def _curvature(problem: CodingProblem, penalty: Penalty, atoms: NDArray) -> NDArray:
-    return problem.gram[np.ix_(atoms, atoms)] + np.diag(penalty.ridge[0, atoms])
-
-
-def _multiplier(penalty: Penalty, codes: NDArray, correlation: NDArray) -> NDArray:
-    """Multiplier of the sum constraint suggested by the codes; any number gives a valid bound."""
-    if penalty.groups is None:
-        # At the optimum some coefficient is positive, and its condition is an equality.
-        return (correlation - penalty.l1).max(axis=1)
-    norms = penalty.groups.norms(codes)
-    inverse = np.divide(penalty.groups.weights, norms, out=np.zeros_like(norms), where=norms > 0)
-    pull = penalty.l1 * np.sign(codes) + inverse[:, penalty.groups.labels] * codes
-    weights = np.abs(codes)
-    return ((correlation - pull) * weights).sum(axis=1) / np.maximum(
-        weights.sum(axis=1), np.finfo(np.float64).tiny
-    )
-
-
-def _simplex_multiplier(penalty: Penalty, correlation: NDArray) -> NDArray:
-    """The smallest multiplier that makes the residual feasible as it is, on the simplex."""
-    above = correlation - penalty.l1
-    if penalty.groups is None:
-        return above.max(axis=1)
-    labels, weights = penalty.groups.labels, penalty.groups.weights
-    high = np.full((len(above), weights.size), -np.inf)
-    np.maximum.at(high.T, labels, above.T)
-    low = high - weights
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        fits = penalty.groups.norms(np.maximum(above - middle[:, labels], 0.0)) <= weights
-        low, high = np.where(fits, low, middle), np.where(fits, middle, high)
-    return high.max(axis=1)
-
-
-def _energy(problem: CodingProblem, codes: NDArray, correlation: NDArray) -> NDArray:
-    """Squared residual whose correlations are given, (n,)."""
-    return problem.self_similarity - (codes * (problem.cross + correlation)).sum(axis=1)
-
-
 def _conjugate_gap(
-    correlation: NDArray, penalty: Penalty, constraint: Constraint, codes: NDArray
+    correlation: NDArray,
+    slack: NDArray,
+    penalty: Penalty,
+    constraint: Constraint,
+    codes: NDArray,
 ) -> NDArray:
-    """Fenchel gap when every atom carries a ridge: the conjugate is finite, nothing is scaled."""
+    """Fenchel gap when every atom carries a ridge: the conjugate is finite, nothing is scaled.
+
+    ``slack`` is what correlations may be wrong by.
+    """
     multiplier = np.zeros(len(codes))
     if constraint.sum_to_one:
         multiplier = _conjugate_multiplier(correlation, penalty, constraint)
-    above = _above(correlation - multiplier[:, None], penalty, constraint)
-    conjugate = (0.5 * above**2 / penalty.ridge).sum(axis=1) + multiplier
-    return penalty.value(codes) + conjugate - (correlation * codes).sum(axis=1)
+    above = _above(correlation - multiplier[:, None], penalty, constraint, slack)
+    conjugate = (0.5 * above**2 / penalty.ridge).sum(axis=1)
+    value, size = penalty.value(codes), np.abs(codes)
+    products = ((np.abs(correlation) + slack) * size).sum(axis=1)
+    rounding = len(codes.T) * np.finfo(np.float64).eps * (value + conjugate + products)
+    rounding += 4 * np.finfo(np.float64).eps * np.abs(multiplier) + (slack * size).sum(axis=1)
+    return value + conjugate + multiplier - (correlation * codes).sum(axis=1) + rounding
 
 
-def _above(shifted: NDArray, penalty: Penalty, constraint: Constraint) -> NDArray:
-    """How far each correlation exceeds its l1 weight."""
+def _above(
+    shifted: NDArray, penalty: Penalty, constraint: Constraint, slack: NDArray | float = 0.0
+) -> NDArray:
+    """How far each correlation exceeds its l1 weight, at most."""
     size = shifted if constraint.nonnegative else np.abs(shifted)
-    return np.maximum(size - penalty.l1, 0.0)
+    return np.maximum(size + slack - penalty.l1, 0.0)
 
 
 def _conjugate_multiplier(

@@ -9,12 +9,81 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+# Kernels are sums, products and exponentials of a few numbers: errors of some last places.
+LAST_PLACES = 32
+
 
 class Spectrum(NamedTuple):
     """Eigenvalues (N,) in increasing order, never negative, and eigenvectors (N, N) as columns."""
 
     values: NDArray
     vectors: NDArray
+
+
+class Span:
+    r"""What is certain of the linear independence of atoms, whatever rounding did to the numbers.
+
+    Equal atoms (equal rows of the Gram matrix, to the last bit) and opposite ones count once,
+    zero atoms not at all. Of the others, one of each kind, :math:`\lambda_{\min}` of the Gram
+    matrix S K S scaled to diagonals near one (by powers of two: no rounding) is computed, and what
+    errors of :math:`\eta\sqrt{K_{ii} K_{jj}}` in every entry could take off it,
+    :math:`\eta\,\mathrm{tr}(SKS)` at most, is subtracted.
+
+    Parameters
+    ----------
+    gram : array of shape (m, m)
+    precision : float
+        :math:`\eta`.
+    """
+
+    def __init__(self, gram: NDArray, precision: float):
+        self.gram = gram
+        size = np.sqrt(np.maximum(np.diag(gram), 0.0))
+        self.partner, self.sign = _equal_atoms(gram, size)
+        self.atoms = np.flatnonzero((self.partner == np.arange(len(gram))) & (self.sign != 0))
+        _, exponent = np.frexp(size[self.atoms])
+        self.scale = np.ldexp(1.0, -exponent)
+        self._scaled = (
+            gram[np.ix_(self.atoms, self.atoms)] * self.scale[:, None] * self.scale[None, :]
+        )
+        self._loss = precision * float(np.trace(self._scaled))
+
+    @cached_property
+    def smallest(self) -> float:
+        """Lower bound on the eigenvalues of S K S; negative where nothing is certain."""
+        if not self.atoms.size:
+            return 1.0
+        return float(linalg.eigvalsh(self._scaled, subset_by_index=(0, 0))[0]) - self._loss
+
+    def agrees(self, cross: NDArray) -> NDArray:
+        """Which samples see equal atoms as equal, opposite ones as opposite, zero as zero, (n,)."""
+        return np.all(cross == cross[:, self.partner] * self.sign, axis=1)
+
+    @cached_property
+    def _factor(self) -> tuple[NDArray, bool]:
+        return linalg.cho_factor(self._scaled)
+
+    def solve(self, right: NDArray) -> NDArray:
+        """Rows of ``right``, (n, atoms), times the inverse; only where ``smallest`` is positive."""
+        if not self.atoms.size:
+            return right
+        return linalg.cho_solve(self._factor, (right * self.scale).T).T * self.scale
+
+    def energy(self, size: NDArray) -> NDArray:
+        r"""Upper bound on :math:`v^\top K^{-1} v` for all v of at most this size, (n,)."""
+        return ((size * self.scale) ** 2).sum(axis=1) / self.smallest
+
+
+def _equal_atoms(gram: NDArray, size: NDArray) -> tuple[NDArray, NDArray]:
+    """The first atom that equals each one or its opposite, and the sign; 0 for zero atoms."""
+    partner, sign = np.arange(len(gram)), np.zeros(len(gram))
+    first: dict[bytes, int] = {}
+    for atom in np.flatnonzero(size > 0):
+        row = gram[atom]
+        sign[atom] = 1.0 if row[np.flatnonzero(row)[0]] > 0 else -1.0
+        # Adding zero turns -0.0 into 0.0.
+        partner[atom] = first.setdefault((sign[atom] * row + 0.0).tobytes(), int(atom))
+    return partner, sign * sign[partner]
 
 
 class GramFacts:
@@ -34,6 +103,31 @@ class GramFacts:
         gram = self.double - self.double.mean(axis=0)
         gram -= gram.mean(axis=1, keepdims=True)
         return GramFacts(0.5 * (gram + gram.T))
+
+    @property
+    def precision(self) -> float:
+        r"""How far entries may be from the truth, relative to the norms of the two atoms.
+
+        Kernel values are taken to be right to some last places of their precision; sums of N
+        products in double precision add :math:`N` rounding errors.
+        """
+        last_places = LAST_PLACES * float(np.finfo(self.gram.dtype).eps)
+        return last_places + len(self.gram) * float(np.finfo(np.float64).eps)
+
+    @cached_property
+    def span(self) -> Span:
+        """What is certain of the atoms' linear independence."""
+        return Span(self.double, self.precision)
+
+    @cached_property
+    def affine_shift(self) -> float:
+        """Square of a further coordinate that all atoms share: affine independence is linear."""
+        return float(np.maximum(np.diag(self.double), 0.0).mean()) or 1.0
+
+    @cached_property
+    def affine_span(self) -> Span:
+        """What is certain of the atoms' affine independence."""
+        return Span(self.double + self.affine_shift, self.precision)
 
     @cached_property
     def spectrum(self) -> Spectrum:

@@ -201,7 +201,8 @@ def test_at_most_n_atoms_is_bounded_by_its_certificate(problem_name, selection, 
         assert np.all(error >= -1e-12)
         gaps = formulation.gap(problem, result.codes)
         assert np.all(gaps >= error - 1e-12)
-        assert np.all(gaps <= formulation.objective(problem, result.codes) + 1e-12)
+        # The objective itself, but for rounding errors of large codes.
+        assert np.all(gaps <= formulation.objective(problem, result.codes) + 1e-10)
         other = formulation.constraint.project(rng.normal(size=result.codes.shape))
         true = formulation.objective(problem, other) - best
         assert np.all(formulation.gap(problem, other) >= true - 1e-12)
