@@ -70,7 +70,7 @@ def better_codes(arrays: Arrays, terms: Terms, sets: Sets) -> NDArray:
 
 def _feasible(codes: NDArray, sets: Sets) -> NDArray:
     wide = codes.astype(Long)
-    tolerance = 1e-12 if codes.dtype == np.float64 else 1e-6
+    tolerance = 64 * codes.shape[1] * np.finfo(codes.dtype).eps
     size = np.maximum(1.0, np.abs(wide).sum(axis=1))
     allowed = np.ones(len(codes), bool)
     if sets.nonnegative or sets.one_atom:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 Written = ParamSpec("Written")
 # How files that are not what their names say fail to be read.
-UNREADABLE = (csv.Error, EOFError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error)
+UNREADABLE = (
+    *(csv.Error, EOFError, UnicodeDecodeError, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+)
 LARGEST_EXACT = 2**53  # up to here a float says which integer it is
 
 

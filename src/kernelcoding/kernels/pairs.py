@@ -38,6 +38,15 @@ def require_same_width(left: NDArray, right: NDArray) -> None:
         )
 
 
+def _require_whole(P: Points) -> None:
+    """Compiled code trusts these shapes; a model from a file need not keep its promises."""
+    if P.squared_norms.shape != P.points.shape[:1]:
+        raise ValueError(
+            f"expected one squared norm for each of {len(P.points)} points, got "
+            f"{P.squared_norms.shape}; prepare the points again."
+        )
+
+
 def inner_products(P: Points, Q: Points) -> NDArray:
     """Inner products of shape (n, m); exactly symmetric when Q is P."""
     require_same_width(P.points, Q.points)
@@ -54,6 +63,8 @@ def squared_distances(P: Points, Q: Points) -> NDArray:
 
     alone = P is Q
     require_same_width(P.points, Q.points)
+    _require_whole(P)
+    _require_whole(Q)
     P, Q = _comparable(P, Q)
     distances = np.dot(P.points, Q.points.T)
     finish_distances(distances, P.squared_norms, Q.squared_norms)
