@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean clean-cache
+.PHONY: demo test lint bench fuzz clean clean-cache
 
 demo: $(VENV)/.demo
 	$(BIN)/kernelcoding demo
@@ -16,14 +16,19 @@ test: $(VENV)/.dev lint
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/codespell src tests docs benchmarks README.md CONTRIBUTING.md CHANGELOG.md
+	$(BIN)/ruff check src tests benchmarks campaigns
+	$(BIN)/ruff format --check src tests benchmarks campaigns
+	$(BIN)/codespell src tests docs benchmarks campaigns README.md CONTRIBUTING.md CHANGELOG.md
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
+
+# Random problems and faults; what fails is shrunk to a file in campaigns/failures/ that replays.
+FUZZ_MINUTES ?= 5
+fuzz: $(VENV)/.dev
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m campaigns --minutes $(FUZZ_MINUTES)
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)

@@ -112,6 +112,7 @@ BROKEN = {
     "quote.csv": (b'1,"' + b"2" * 200_000 + b'"\n', "no .csv file, or damaged"),
     "empty.npy": (b"", "no .npy file, or damaged"),
     "text.npy": (b"1,2,3\n", "must hold arrays of numbers"),
+    "header.npy": (b"\x93NUMPY\x01\x00\x06\x00{')})\n" + bytes(8), "no .npy file, or damaged"),
     "empty.npz": (b"", "no .npz file, or damaged"),
     "cut.npz": (b"PK\x03\x04 and no more", "no .npz file, or damaged"),
     "data.xlsx": (b"PK", r"expected a file ending in \.csv, \.npy, \.npz, \.parquet"),

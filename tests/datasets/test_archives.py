@@ -89,6 +89,32 @@ def test_links_and_devices_in_tar_are_refused(tmp_path, inner, kind):
     assert not any(inner.iterdir())
 
 
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+@pytest.mark.parametrize("names", [("a", "a/b"), ("a/b", "a"), ("x" * 300,), ("y" * 300 + "/a",)])
+def test_names_that_cannot_be_written_are_refused(tmp_path, inner, names, kind):
+    if kind == "zip":
+        archive = zip_of(tmp_path, *((name, b"1") for name in names))
+    else:
+        archive = tar_of(tmp_path, *((member(name), b"1") for name in names))
+    with pytest.raises(ArchiveError, match=r"not unpacked: its member .* no file can have here"):
+        unpack(archive, inner)
+
+
+def test_a_member_without_a_name_is_refused(tmp_path, inner):
+    info = zipfile.ZipInfo("x")
+    info.filename = ""
+    with pytest.raises(ArchiveError, match="member '' has no name"):
+        unpack(zip_of(tmp_path, (info, b"1")), inner)
+
+
+def test_a_zip_that_points_before_its_beginning_is_damaged(tmp_path, inner):
+    content = zip_of(tmp_path, ("a", b"1"), ("b", b"2")).read_bytes()
+    place = content.index(b"PK\x01\x02")
+    shorter = content[40:place] + content[place:]  # what was cut off is still counted
+    with pytest.raises(ArchiveError, match=r"is damaged \(.*\)\. .* download it again"):
+        unpack(trees.write(tmp_path / "b.zip", shorter), inner)
+
+
 def test_links_in_zip_are_refused(tmp_path, inner):
     info = zipfile.ZipInfo("door")
     info.external_attr = (stat.S_IFLNK | 0o777) << 16

@@ -1,11 +1,15 @@
 """Model files from strangers: descriptions that ask for more than a model are refused."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 
-from helpers.model_files import coder_of, refused
+import kernelcoding as kc
+from helpers.model_files import coder_of, contents, refused, write
 from helpers.names import stable
-from kernelcoding.persistence import load
+from kernelcoding.persistence import load, save
 
 FOREIGN = """os:system posix:system builtins:eval builtins:object builtins:dict subprocess:Popen
 sklearn.linear_model._logistic:LogisticRegression sklearn.base:BaseEstimator
@@ -72,6 +76,19 @@ def test_memory_is_not_read_at_an_address_from_the_file(forge):
         ]
     }
     refused(forge(coder_of(groups=coder_of(__array_interface__=interface))), "sets")
+
+
+def test_norms_of_other_points_are_not_read_beyond_their_end(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 3))
+    save(kc.KernelSparseCoder().fit(X), tmp_path / "honest")
+    arrays, description = contents(tmp_path / "honest")
+    tree = json.dumps(description)
+    norms = re.search(r'"squared_norms": {"array": "(array_[0-9]+)"}', tree)[1]
+    arrays[norms] = arrays[norms][:4]
+    forged = load(write(tmp_path / "forged", tree, arrays))
+    with pytest.raises(ValueError, match=r"one squared norm for each of 12 points, got \(4,\)"):
+        forged.transform(X)
 
 
 def test_sparse_indices_beyond_the_matrix_are_refused(forge):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # How files that are not what their names say fail to be read.
-UNREADABLE = (csv.Error, EOFError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error)
+UNREADABLE = (
+    *(csv.Error, EOFError, UnicodeDecodeError, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+)
 
 
 def read_samples(

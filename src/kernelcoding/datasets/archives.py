@@ -6,6 +6,7 @@ and archives that unpack to many times their size are refused.
 
 from __future__ import annotations
 
+import errno
 import stat
 import tarfile
 import zipfile
@@ -18,6 +19,8 @@ from typing import IO
 MAX_RATIO = 50  # unpacked bytes per packed byte; photographs have 1, dark PGM faces below 5
 FREE_BYTES = 1 << 20  # small archives may have any ratio
 MAX_MEMBERS = 500_000
+# A file where a folder is, a name no file system takes: the archive's fault, not the disk's.
+_IMPOSSIBLE_NAMES = (errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EILSEQ)
 _CHUNK = 1 << 20
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 
@@ -49,19 +52,46 @@ def unpack(
     try:
         with _opened(archive) as members:
             for name, stream in members:
-                target = folder / _safe_name(name, archive)
-                if stream is None:
-                    target.mkdir(parents=True, exist_ok=True)
-                    continue
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with stream, open(target, "wb") as file:
-                    budget.copy(stream, file)
+                with _named(name, archive):
+                    _write(name, stream, folder, budget)
     except _BROKEN as error:
-        reason = str(error).partition("\n")[0].rstrip(":")
-        raise ArchiveError(
-            f"{archive.name} is damaged ({reason}). Expected a whole zip or tar archive; "
-            "download it again."
-        ) from error
+        raise _damaged(archive, error) from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a place before the beginning of the file
+            raise
+        raise _damaged(archive, error) from error
+
+
+def _damaged(archive: Path, error: Exception) -> ArchiveError:
+    reason = str(error).partition("\n")[0].rstrip(":")
+    return ArchiveError(
+        f"{archive.name} is damaged ({reason}). Expected a whole zip or tar archive; "
+        "download it again."
+    )
+
+
+def _write(name: str, stream: IO[bytes] | None, folder: Path, budget: _Budget) -> None:
+    target = folder / _safe_name(name, budget.archive)
+    if stream is None:
+        target.mkdir(parents=True, exist_ok=True)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with stream, open(target, "wb") as file:
+        budget.copy(stream, file)
+
+
+@contextmanager
+def _named(name: str, archive: Path) -> Iterator[None]:
+    """Say of a member whose name cannot be written that it is the archive's."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        raise _member_refusal(archive, name, "has a name that is no text") from error
+    except OSError as error:
+        if error.errno not in _IMPOSSIBLE_NAMES:
+            raise
+        reason = "has a name that no file can have here"
+        raise _member_refusal(archive, name, reason) from error
 
 
 class _Budget:
@@ -103,6 +133,8 @@ def _opened(archive: Path) -> Iterator[Iterator[_Member]]:
 
 def _zip_members(file: zipfile.ZipFile, archive: Path) -> Iterator[_Member]:
     for info in file.infolist():
+        if not info.filename:
+            raise _member_refusal(archive, info.filename, "has no name")
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
             raise _member_refusal(archive, info.filename, "is a link or a device")

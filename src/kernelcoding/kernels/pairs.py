@@ -47,6 +47,15 @@ def require_same_width(left: NDArray, right: NDArray) -> None:
         )
 
 
+def _require_whole(P: Points) -> None:
+    """Compiled code trusts these shapes; a model from a file need not keep its promises."""
+    if P.squared_norms.shape != P.points.shape[:1]:
+        raise ValueError(
+            f"expected one squared norm for each of {len(P.points)} points, got "
+            f"{P.squared_norms.shape}; prepare the points again."
+        )
+
+
 def inner_products(P: Points, Q: Points) -> NDArray:
     """Inner products of shape (n, m); exactly symmetric when Q is P."""
     require_same_width(P.points, Q.points)
@@ -67,6 +76,8 @@ def squared_distances(P: Points, Q: Points) -> NDArray:
 
     alone = P is Q
     require_same_width(P.points, Q.points)
+    _require_whole(P)
+    _require_whole(Q)
     if P.points.dtype != Q.points.dtype:
         P, Q = (points_of(stack.points.astype(np.float64)) for stack in (P, Q))
     near, far = (NEAR, FAR) if P.points.dtype == np.float64 else (NEAR_SINGLE, FAR_SINGLE)

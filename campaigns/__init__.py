@@ -1,0 +1,1 @@
+"""Campaigns: random problems and faults, looked at by truths that do not trust the library."""
