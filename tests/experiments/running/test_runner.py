@@ -147,7 +147,9 @@ def test_a_broken_last_line_is_computed_again_and_nothing_else(tmp_path):
     before = stable(results(path))
     path.write_bytes(path.read_bytes()[:-100])
     diary.unlink()
-    with pytest.warns(UserWarning, match=r"last line \(7\) is damaged.*moved to toy\.jsonl\.damaged"):
+    with pytest.warns(
+        UserWarning, match=r"last line \(7\) is damaged.*moved to toy\.jsonl\.damaged"
+    ):
         run_experiment(toy(diary), out=tmp_path, progress=False)
     assert len(entries(diary)) == 20
     assert stable(results(path)) == before
