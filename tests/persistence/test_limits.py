@@ -77,9 +77,9 @@ def test_members_that_are_not_named_are_not_expanded(path, peak):
 
 def test_half_of_the_free_memory_is_a_limit(path, monkeypatch):
     bomb(path, np.zeros(6 * MB))
-    monkeypatch.setattr("kernelcoding.dictionary_learning.frames.available_memory", lambda: 50 * MB)
+    monkeypatch.setattr("kernelcoding.memory.available_memory", lambda: 50 * MB)
     refused(path, r"48\.0 MB or more, and half of the free memory is 25\.0 MB")
-    monkeypatch.setattr("kernelcoding.dictionary_learning.frames.available_memory", lambda: None)
+    monkeypatch.setattr("kernelcoding.memory.available_memory", lambda: None)
     assert load(path).groups.size == 6 * MB
     assert load(path, max_bytes=np.int64(49 * MB)).groups.size == 6 * MB
 

@@ -1,7 +1,12 @@
 """The one mean and spread: over splits, by table, and beside the paper's numbers."""
 
+import sys
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from helpers import records
 from kernelcoding.records import (
@@ -27,6 +32,40 @@ def test_means_and_spreads_against_numpy(rng):
     )
     assert summarize([None, 3.0, None]) == Summary(3.0, None, 1)
     assert summarize([None]) == Summary(None, None, 0)
+
+
+LARGEST = sys.float_info.max
+huge = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(st.lists(huge, min_size=1, max_size=6))
+@example([1e308, 1e308])
+@example([LARGEST] * 3)
+@example([LARGEST, -LARGEST])
+@example([5e-324, -5e-324, 5e-324])
+def test_means_and_spreads_of_any_floats_against_rationals(values):
+    exact = [Fraction(value) for value in values]
+    mean = sum(exact) / len(exact)
+    summary = summarize(values)
+    assert min(values) <= summary.mean <= max(values)
+    size, least_float = max(map(abs, exact)), Fraction(5e-324)
+    assert abs(Fraction(summary.mean) - mean) <= size * Fraction(1e-15) + least_float
+    if summary.spread is not None:
+        variance = sum((value - mean) ** 2 for value in exact) / (len(exact) - 1)
+        least, most = (Fraction(summary.spread) * (1 + Fraction(x)) for x in (-1e-12, 1e-12))
+        slack = size * Fraction(1e-12) + least_float
+        assert max(least - slack, 0) ** 2 <= variance <= (most + slack) ** 2
+    else:
+        assert len(values) == 1 or max(map(abs, values)) > LARGEST / 2
+    assert -LARGEST <= summary.low <= summary.mean <= summary.high <= LARGEST
+    assert verdict_on(summary, -LARGEST) is not None
+
+
+def test_splits_that_are_no_numbers_come_last():
+    lines = [records.result("x", "t", "a", 0, 1.0) | {"split": s} for s in ("nan", 1, "b", 0)]
+    results = [result_of(line, "") for line in lines]
+    (row,) = result_groups(results)
+    assert [result.split for result in row.results] == [0, 1, "b", "nan"]
 
 
 @pytest.mark.parametrize(

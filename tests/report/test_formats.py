@@ -18,3 +18,13 @@ def test_numbers_are_written_one_way():
     assert [formats.counted(n, "split") for n in (1, 2)] == ["1 split", "2 splits"]
     assert formats.setting_text({"a": [1, "é"]}) == '{"a": [1, "é"]}'
     assert [formats.places(x) for x in ([0.5, None], [12], [2000.0], [])] == [2, 1, 0, 2]
+
+
+def test_numbers_of_any_size_are_short():
+    assert formats.decimal(1e308) == "1.0·10³⁰⁸"
+    assert formats.decimal(-2.5e17, 3) == "\u22122.5·10¹⁷"
+    assert formats.signed(1e20) == "+1.0·10²⁰"
+    assert formats.size(1e300) == "1.0·10³⁰⁰"
+    assert formats.duration(1e308) == "2.8·10³⁰⁴ h"
+    assert formats.duration(float("inf")) == "—"
+    assert [formats.finite(x) for x in (None, float("nan"), 2.0)] == [None, None, 2.0]

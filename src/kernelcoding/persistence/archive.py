@@ -122,7 +122,7 @@ def _limit(size: int, max_bytes: int | None) -> tuple[int, str]:
     """What a file of this size may expand to, and what a refusal says."""
     if max_bytes is not None:
         return max_bytes, f"max_bytes is {_megabytes(max_bytes)}"
-    from ..dictionary_learning.frames import available_memory
+    from ..memory import available_memory
 
     usual, free = max(FREE_BYTES, MAX_RATIO * size), available_memory()
     if free is not None and free // 2 < usual:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -10,6 +11,9 @@ from statistics import fmean, stdev
 
 from .schema import ResultRecord
 
+LARGEST = sys.float_info.max
+# Beyond two to this power, sums and squares leave the range of floats.
+MOST_EXPONENT = 500
 # The paper prints one decimal: a smaller difference cannot be seen in its tables.
 PRINTED = 0.05
 
@@ -24,23 +28,33 @@ class Summary:
 
     @property
     def low(self) -> float | None:
-        """Mean less one spread."""
-        return None if self.mean is None else self.mean - (self.spread or 0.0)
+        """Mean less one spread; the least of all floats where that is less."""
+        return None if self.mean is None else max(self.mean - (self.spread or 0.0), -LARGEST)
 
     @property
     def high(self) -> float | None:
-        """Mean plus one spread."""
-        return None if self.mean is None else self.mean + (self.spread or 0.0)
+        """Mean plus one spread; the largest of all floats where that is more."""
+        return None if self.mean is None else min(self.mean + (self.spread or 0.0), LARGEST)
 
 
 def summarize(values: Iterable[float | None]) -> Summary:
-    """Mean, spread and count; absent values do not count."""
+    """Mean, spread and count; absent values do not count, and a spread beyond floats is absent."""
     present = [value for value in values if value is not None]
-    return Summary(
-        mean=fmean(present) if present else None,
-        spread=stdev(present) if len(present) > 1 else None,
-        count=len(present),
-    )
+    if not present:
+        return Summary(None, None, 0)
+    power = math.frexp(max(map(abs, present)))[1]
+    power = power if power > MOST_EXPONENT else 0
+    scaled = [math.ldexp(value, -power) for value in present]
+    mean = min(max(fmean(scaled), min(scaled)), max(scaled))  # rounding must not lead outside
+    spread = stdev(scaled) if len(scaled) > 1 else None
+    return Summary(math.ldexp(mean, power), _raised(spread, power), len(present))
+
+
+def _raised(value: float | None, power: int) -> float | None:
+    try:
+        return None if value is None else math.ldexp(value, power)
+    except OverflowError:
+        return None
 
 
 class Verdict(Enum):
@@ -130,6 +144,7 @@ def _or_least(value: float | None) -> float:
 def _split_order(result: ResultRecord) -> tuple[float, str]:
     name = str(result.split)
     try:
-        return float(name), name
+        place = float(name)
     except ValueError:
-        return math.inf, name
+        place = math.inf
+    return math.inf if math.isnan(place) else place, name

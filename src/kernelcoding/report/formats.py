@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 
 from ..records import Summary
 from ..records.schema import JSON
 
 NONE = "—"
+MOST_WRITTEN_OUT = 1e15  # beyond, digits are no more than a row of digits
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # (up to, unit, divisor): the first that holds is taken.
 DURATIONS = ((100.0, "s", 1.0), (6000.0, "min", 60.0), (float("inf"), "h", 3600.0))
+
+
+def finite(value: float | None) -> float | None:
+    """A number that was computed from numbers; none where it left the range of floats."""
+    return value if value is not None and math.isfinite(value) else None
 
 
 def decimal(value: float | None, places: int = 1) -> str:
     """A number with a true minus and thin spaces between thousands."""
     if value is None:
         return NONE
+    if abs(value) >= MOST_WRITTEN_OUT:
+        return scientific(value)
     words = f"{value:,.{places}f}".replace(",", "\u202f")
     if not any(digit in words for digit in "123456789"):
         words = words.lstrip("-")
@@ -71,6 +80,7 @@ def size(value: float | None) -> str:
 
 def duration(seconds: float | None) -> str:
     """Time in a unit people read."""
+    seconds = finite(seconds)
     if seconds is None:
         return NONE
     _, unit, divisor = next(row for row in DURATIONS if seconds < row[0])

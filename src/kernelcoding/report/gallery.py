@@ -114,7 +114,7 @@ def atom_bar(atom: ExampleAtom, largest: float) -> ValueBar:
 
 def bar_length(value: float, longest: float) -> str:
     """Percent of the longest bar."""
-    return f"{100 * abs(value) / longest:.1f}"
+    return f"{100 * (abs(value) / longest):.1f}"
 
 
 def written_evenly(value: float, longest: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
@@ -14,6 +15,9 @@ from ..records import read_runs
 from ..records.reading import RecordPath
 from .page import Page, page_of
 
+# What no reader sees and some are led astray by: control characters but tabs and newlines, marks
+# that turn the direction of a text around, and code points that are no characters.
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]")
 PAGE_TITLE = "Kernel coding: our numbers beside the paper's"
 
 
@@ -81,7 +85,8 @@ def rendered(page: Page) -> str:
     )
     style, script = asset("report.css"), asset("report.js")
     template = environment.get_template("report.html.jinja")
-    return template.render(page=page, style=style, script=script, policy=policy(style, script))
+    text = template.render(page=page, style=style, script=script, policy=policy(style, script))
+    return CONTROLS.sub("", text)  # after all was escaped: nothing can be made of the rest
 
 
 def policy(style: str, script: str) -> str:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..records import RecordedExperiment, ResultGroup, Runs, Verdict, tables_of
+from ..records import RecordedExperiment, ResultGroup, ResultRecord, Runs, Verdict, tables_of
 from .class_results import Confusion, class_table, confusions
 from .figures import Figure, Figures, LineStyles, history_figures, table_figures
-from .formats import NONE, counted, decimal, duration
+from .formats import NONE, counted, decimal, duration, finite
 from .gallery import Gallery, galleries
 from .groups import titled
 from .line_styles import COLOURS, line_styles_of
@@ -95,7 +95,7 @@ def experiment_view(
     facts = [
         counted(len(experiment.results), "record"),
         counted(len(styles), "method"),
-        duration(sum(result.seconds or 0.0 for result in experiment.results)),
+        duration(total_seconds(experiment.results)),
     ]
     return ExperimentView(
         anchor=anchor,
@@ -159,7 +159,7 @@ def overview_row(
     valued = [group for group in groups if group.value.mean is not None]
     best = max(valued, key=lambda group: group.value.mean or 0.0, default=None)
     paper = max((group.paper for group in groups if group.paper is not None), default=None)
-    seconds = sum(result.seconds or 0.0 for result in experiment.results)
+    seconds = total_seconds(experiment.results)
     counts = tallies(groups)
     return (
         PageCell(title, title, link=f"#{anchor}"),
@@ -210,8 +210,13 @@ def tiles_of(runs: Runs) -> tuple[Tile, ...]:
         ),
         Tile(decimal(len(results), 0), "record" if len(results) == 1 else "records"),
         *(compared if any(counts) else ()),
-        Tile(duration(sum(result.seconds or 0.0 for result in results)), "of computing"),
+        Tile(duration(total_seconds(results)), "of computing"),
     )
+
+
+def total_seconds(results: Sequence[ResultRecord]) -> float | None:
+    """Time of all results."""
+    return finite(sum(result.seconds or 0.0 for result in results))
 
 
 def slug(name: str) -> str:

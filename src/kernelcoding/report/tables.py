@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..records import ResultGroup, ResultRecord, Summary
 from .charts import interval_chart
-from .formats import NONE, decimal, places, scientific, signed, size
+from .formats import NONE, decimal, finite, places, scientific, signed, size
 from .svg import padded
 
 NO_SPREAD = "\u00a0"
@@ -123,7 +123,8 @@ def paper_columns(groups: Sequence[ResultGroup]) -> list[Filled]:
     if not any(group.paper is not None for group in groups):
         return []
     differences = [
-        None if g.value.mean is None or g.paper is None else g.value.mean - g.paper for g in groups
+        None if g.value.mean is None or g.paper is None else finite(g.value.mean - g.paper)
+        for g in groups
     ]
     low, high = table_range(groups)
     pictures = [
@@ -161,7 +162,8 @@ def table_range(groups: Sequence[ResultGroup]) -> tuple[float, float]:
     """The range all rows' small charts share."""
     values = [v for g in groups for v in (g.value.low, g.value.high, g.paper) if v is not None]
     low, high = padded(min(values), max(values), share=0.04)
-    return max(0.0, math.floor(low)), math.ceil(high) if high < 100 else max(100.0, max(values))
+    least = max(0.0, math.floor(low)) if min(values) >= 0 else math.floor(low)
+    return float(least), float(math.ceil(high)) if high < 100 else max(100.0, max(values))
 
 
 def mean_column(
@@ -187,4 +189,4 @@ def certificate_columns(groups: Sequence[ResultGroup]) -> list[Filled]:
 def error_percent(result: ResultRecord) -> float | None:
     """The error of a record's codes, in percent."""
     error = result.artifacts.error
-    return None if error is None else 100 * error
+    return None if error is None else finite(100 * error)
