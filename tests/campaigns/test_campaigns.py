@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import kernelcoding as kc
 from campaigns import __main__ as command
 from campaigns import known, runner
 from campaigns.base import read_case
@@ -115,8 +116,10 @@ def test_known_failures_are_counted_apart(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_worker_that_dies_is_a_failure_and_not_the_end():
+def test_a_worker_that_dies_is_a_failure_and_not_the_end(tmp_path):
     campaign = ModelFiles(check_bounds=False)
+    kc.save(kc.KernelBagOfWords().fit(np.eye(3)), tmp_path / "model")
+    campaign.files = {"words": (tmp_path / "model").read_bytes()}
     try:
         case = runner.case_of(campaign, 0, 0)
         assert runner.failure_of(campaign, case) == ""
