@@ -17,6 +17,7 @@ from campaigns.problems.families import FAMILIES, ROUNDED
 from campaigns.problems.reference import Sets, candidates, excess
 from campaigns.problems.terms import Long, terms_of
 from campaigns.registry import CAMPAIGNS
+from helpers.crashing import Crashing
 from kernelcoding import certificates
 from kernelcoding.formulations import Penalised
 
@@ -128,3 +129,11 @@ def test_a_worker_that_dies_is_a_failure_and_not_the_end(tmp_path):
         assert runner.failure_of(campaign, case) == ""
     finally:
         campaign.close()
+
+
+def test_a_crash_is_a_failure_with_the_case_that_made_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "FAILURES", tmp_path)
+    tally = runner.run_in_a_process(Crashing, 8, 60.0)
+    assert tally.failures == ["crash, exit code 7"]
+    _, case = read_case(tmp_path / "crashing-8-2.json")
+    assert case == runner.case_of(Crashing(), 8, 2)
