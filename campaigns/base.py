@@ -12,17 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-Value = (
-    None
-    | bool
-    | int
-    | float
-    | str
-    | bytes
-    | NDArray
-    | list["Value"]  # type: ignore[misc]
-    | dict[str, "Value"]  # type: ignore[misc]
-)
+Value = None | bool | int | float | str | bytes | NDArray | list["Value"] | dict[str, "Value"]
 Case = dict[str, Value]
 
 

@@ -23,5 +23,17 @@ KNOWN: tuple[Known, ...] = (
         "codes do not sum to one to the last bits where alpha is large",
     ),
     Known("problems", " Locality ", "", "Locality at large sigma"),
-    Known("problems", "^mixed_norms ", "^converged", "norms of atoms over many decades"),
+    Known("problems", "^mixed_norms ", "", "norms of atoms over many decades"),
+    Known(
+        "problems",
+        " NoPrior (Free|SumToOne)$",
+        "^converged",
+        "least squares: the cut-off of eigenvalues drops directions that matter",
+    ),
+    Known(
+        "estimators",
+        "(huge|infinite)",
+        "not finite",
+        "queries whose k(x, x) overflows are not refused, their errors are not numbers",
+    ),
 )

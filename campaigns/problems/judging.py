@@ -142,7 +142,7 @@ def _compare(
     true = float(exact.excess(arrays, terms, int(row), codes[row], others[row, which], sets))
     if true > allowed[row, which]:
         message = said.format(float(certificates[row]), true)
-        raise Failure(f"{message} (objective of the best code found subtracted), row {row}")
+        raise Failure(f"{message}, row {row}")
 
 
 def _require(good: NDArray, message: str) -> None:

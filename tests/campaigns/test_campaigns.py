@@ -5,6 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
+import kernelcoding as kc
+from campaigns import __main__ as command
+from campaigns import known, runner
 from campaigns.base import read_case
 from campaigns.model_files import ModelFiles
 from campaigns.problems import Problems, exact
@@ -13,9 +17,7 @@ from campaigns.problems.families import FAMILIES, ROUNDED
 from campaigns.problems.reference import Sets, candidates, excess
 from campaigns.problems.terms import Long, terms_of
 from campaigns.registry import CAMPAIGNS
-
-from campaigns import __main__ as command
-from campaigns import known, runner
+from helpers.crashing import Crashing
 from kernelcoding import certificates
 from kernelcoding.formulations import Penalised
 
@@ -115,8 +117,10 @@ def test_known_failures_are_counted_apart(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_worker_that_dies_is_a_failure_and_not_the_end():
+def test_a_worker_that_dies_is_a_failure_and_not_the_end(tmp_path):
     campaign = ModelFiles(check_bounds=False)
+    kc.save(kc.KernelBagOfWords().fit(np.eye(3)), tmp_path / "model")
+    campaign.files = {"words": (tmp_path / "model").read_bytes()}
     try:
         case = runner.case_of(campaign, 0, 0)
         assert runner.failure_of(campaign, case) == ""
@@ -125,3 +129,11 @@ def test_a_worker_that_dies_is_a_failure_and_not_the_end():
         assert runner.failure_of(campaign, case) == ""
     finally:
         campaign.close()
+
+
+def test_a_crash_is_a_failure_with_the_case_that_made_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "FAILURES", tmp_path)
+    tally = runner.run_in_a_process(Crashing, 8, 60.0)
+    assert tally.failures == ["crash, exit code 7"]
+    _, case = read_case(tmp_path / "crashing-8-2.json")
+    assert case == runner.case_of(Crashing(), 8, 2)
