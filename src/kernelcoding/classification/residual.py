@@ -148,7 +148,8 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         labels : array of shape (n,)
             One of ``classes_`` each.
         """
-        return self.classes_[self._residuals(X, self._codes(X), stacklevel=4).argmin(axis=1)]
+        residuals = self._residuals(X, self._codes(X), stacklevel=4)
+        return self.classes_[residuals.argmin(axis=1)]
 
     def predict_from_codes(self, X: ArrayLike, codes: Codes) -> NDArray:
         """The class of smallest residual for samples whose codes are known already.
