@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .parallel import map_rows
+
 Codes: TypeAlias = NDArray | sparse.csr_array
 
 # Share of numbers that are not zero from which BLAS, which multiplies zeros too, is faster.
@@ -56,11 +58,19 @@ def times(codes: Codes, matrix: NDArray) -> NDArray:
         return dense(codes) @ matrix
     if matrix.ndim != 2 or codes.dtype != np.float64 or matrix.dtype != np.float64:
         return np.asarray(codes @ matrix)
-    from ._compiled.products import rows_times
+    from ._compiled.products import add_rows_times
 
     rows = sparse.csr_array(codes)
     index = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-    return rows_times(*index, rows.data, np.ascontiguousarray(matrix))
+    right, out = np.ascontiguousarray(matrix), np.zeros((rows.shape[0], matrix.shape[1]))
+    mean_cost = rows.nnz * out.shape[1] // max(len(out), 1)
+
+    def add(some: slice) -> None:
+        starts = index[0][some.start : some.stop + 1]
+        add_rows_times(starts, index[1], rows.data, right, out[some])
+
+    map_rows(add, len(out), 1, cost=mean_cost)
+    return out
 
 
 def times_codes(matrix: NDArray, codes: Codes) -> NDArray:

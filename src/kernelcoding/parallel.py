@@ -1,19 +1,37 @@
-"""Rows in parallel: plain threads around compiled code that has released the interpreter lock.
+"""Rows in parallel, and long calls that can be interrupted.
 
 Threads of our own, not Numba's: they survive forks, nest inside joblib workers, and leave BLAS
 alone because compiled code here calls none.
+
+Python hears of Ctrl-C in the main thread and between two of its own instructions only. So the main
+thread never stays in foreign code for long: short work it does itself, slice by slice, and for
+long work it waits while other threads do it. Once it is interrupted, nobody waits for them any
+more, and they stop at their next look at a shared flag.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+import threading
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
 from joblib import cpu_count
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 Result = TypeVar("Result")
+Parameters = ParamSpec("Parameters")
+
+# Operations of compiled loops, and of BLAS, that take some 50 milliseconds.
+SHORT = 2**26
+SHORT_BLAS = 2**29
+FEW = 64  # rows; slices of fewer would cost more than a thread does
+WAKE = 0.1  # seconds; where locks do not hear of signals (Windows), Ctrl-C is seen this late
+PATIENCE = 0.2  # seconds that interrupted work is given to stop before it is left alone
+
+_thread = threading.local()  # .stop: the flag of whoever waits for this thread
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -26,15 +44,35 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 def map_rows(
-    function: Callable[[slice], Result], n_rows: int, n_jobs: int | None, chunk: int = 64
+    function: Callable[[slice], Result],
+    n_rows: int,
+    n_jobs: int | None,
+    chunk: int = 64,
+    *,
+    cost: int,
 ) -> list[Result]:
-    """Call ``function`` on consecutive slices of rows and return the results in order."""
+    """Call ``function`` on consecutive slices of rows and return the results in order.
+
+    Parameters
+    ----------
+    function : callable
+        Of a slice of rows; compiled code in it is given :func:`stop_flag`.
+    n_rows : int
+    n_jobs : int or None
+    chunk : int, default=64
+        Most rows in a slice where there are several threads.
+    cost : int
+        Operations that one row may take at worst, roughly.
+    """
     n_threads = count_threads(n_jobs)
-    if n_threads == 1:
-        return [function(slice(0, n_rows))]
-    chunk = min(chunk, max(8, n_rows // (4 * n_threads)))  # a few each, for an even load
-    slices = [slice(start, min(start + chunk, n_rows)) for start in range(0, n_rows, chunk)]
-    return _share(function, slices, n_threads)
+    if n_threads > 1:
+        chunk = min(chunk, max(8, n_rows // (4 * n_threads)))  # a few each, for an even load
+        return _share(function, _slices(n_rows, chunk), n_threads)
+    short = SHORT // max(cost, 1)
+    if n_rows <= short or short >= FEW or not _hears_signals():
+        stop = stop_flag()
+        return [_wanted(function(rows), stop) for rows in _slices(n_rows, max(short, FEW))]
+    return _share(function, _slices(n_rows, 4 * chunk), 1)
 
 
 def map_blocks(
@@ -46,26 +84,127 @@ def map_blocks(
     """
     slices = [slice(start, min(start + block, n_rows)) for start in range(0, n_rows, block)]
     n_threads = min(count_threads(n_jobs), len(slices))
-    if n_threads == 1:
+    if n_threads <= 1:
         return [function(rows) for rows in slices]
     with threadpool_limits(1):
         return _share(function, slices, n_threads)
 
 
+def wait_for(
+    function: Callable[Parameters, Result],
+    *args: Parameters.args,
+    **kwargs: Parameters.kwargs,
+) -> Result:
+    """One call that may be long and knows no flag (BLAS, LAPACK), in a thread of its own.
+
+    Interrupted, it is left alone: it goes on to its end, and what it returns is thrown away.
+    """
+    if not _hears_signals():
+        return function(*args, **kwargs)
+    return _share(lambda rows: function(*args, **kwargs), [slice(0, 0)], 1)[0]
+
+
+def product(left: NDArray, right: NDArray) -> NDArray:
+    """``left @ right``, bit for bit, which an interrupt does not wait for where it is long."""
+    if left.size * right.shape[-1] <= SHORT_BLAS:
+        return np.dot(left, right)
+    return wait_for(np.dot, left, right)
+
+
+def row_slices(array: NDArray, cost: int = 1) -> list[slice]:
+    """Slices of rows that compiled code is done with in a moment, at ``cost`` per number."""
+    per_row = max(1, cost * (array.size // max(len(array), 1)))
+    return _slices(len(array), max(1, SHORT // per_row))
+
+
+def stop_flag() -> NDArray:
+    """What compiled code looks at from time to time: not zero once its result is not wanted."""
+    found: NDArray | None = getattr(_thread, "stop", None)
+    return np.zeros(1, np.uint8) if found is None else found
+
+
+class Stopped(Exception):
+    """Work that nobody waits for any more was broken off; only its own thread sees this."""
+
+
+def _wanted(result: Result, stop: NDArray) -> Result:
+    """A result that was not broken off: half of one must go nowhere."""
+    if stop[0]:
+        raise Stopped
+    return result
+
+
+def _hears_signals() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _slices(n_rows: int, chunk: int) -> list[slice]:
+    """Consecutive slices of at most ``chunk`` rows; an empty one where there are no rows."""
+    starts = range(0, max(n_rows, 1), chunk)
+    return [slice(start, min(start + chunk, n_rows)) for start in starts]
+
+
+class _Task:
+    """A function that runs in a thread of its own; what it raises is kept."""
+
+    def __init__(self, function: Callable[[], None], stop: NDArray):
+        self.function, self.stop = function, stop
+        self.error: BaseException | None = None
+        self.busy = threading.Lock()
+        self.busy.acquire()
+        # A daemon: should it not see the flag soon, the program can end without it.
+        threading.Thread(target=copy_context().run, args=(self._run,), daemon=True).start()
+
+    def _run(self) -> None:
+        _thread.stop = self.stop
+        try:
+            self.function()
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.busy.release()
+
+    def wait(self) -> None:
+        """Until it is done; a signal is heard in between."""
+        while not self.busy.acquire(timeout=WAKE):
+            pass
+        if self.error is not None:
+            raise self.error
+
+
 def _share(
-    function: Callable[[slice], Result], slices: list[slice], n_threads: int
+    function: Callable[[slice], Result], slices: Sequence[slice], n_threads: int
 ) -> list[Result]:
-    """Results in order; the calling thread works along, so that one fewer must be started."""
+    """Results in order; a calling thread that no signal can reach works along."""
     results: list[Any] = [None] * len(slices)
     waiting = iter(enumerate(slices))  # handing out the next slice is atomic
+    listens = _hears_signals()
+    stop = np.zeros(1, np.uint8) if listens else stop_flag()
 
     def work() -> None:
         for position, rows in waiting:
-            results[position] = function(rows)
+            results[position] = _wanted(function(rows), stop)
 
-    with ThreadPoolExecutor(n_threads - 1) as pool:
-        others = [pool.submit(work) for _ in range(n_threads - 1)]
-        work()
-        for other in others:
-            other.result()
+    tasks: list[_Task] = []
+    try:
+        for _ in range(min(n_threads, len(slices)) - (not listens)):
+            tasks.append(_Task(work, stop))
+        if not listens:
+            work()
+        for task in tasks:
+            task.wait()
+    except BaseException:
+        for _ in waiting:  # nobody takes another slice
+            pass
+        if listens:
+            stop[0] = 1
+            _let_end(tasks)
+        raise
     return results
+
+
+def _let_end(tasks: Sequence[_Task]) -> None:
+    """Give interrupted threads a moment, so that as a rule none of them runs on."""
+    for task in tasks:
+        if not task.busy.acquire(timeout=PATIENCE / len(tasks)):
+            return

@@ -208,8 +208,8 @@ def feasible(row, scratch, size):
 
 
 @allocating
-def solve_row(row, scratch, factor, atoms, values, max_iter):
-    """Solve one problem from the given atoms and values."""
+def solve_row(row, scratch, factor, atoms, values, max_iter, stop):
+    """Solve one problem from the given atoms and values; broken off when ``stop[0]`` is set."""
     # A typed zero: for a literal one everything below would be compiled a second time.
     size: int | np.int64 = np.int64(0)
     iterations = stalled = 0
@@ -234,7 +234,7 @@ def solve_row(row, scratch, factor, atoms, values, max_iter):
         count, floor, objective = settle(row, scratch, factor, size)
         stalled = 0 if objective < best else stalled + 1
         best = min(best, objective)
-        if count == 0 or iterations >= max_iter or stalled > PATIENCE:
+        if count == 0 or iterations >= max_iter or stalled > PATIENCE or stop[0] != 0:
             break
     converged = verdict(row, scratch, size, floor, stalled > PATIENCE, barred)
     return factor, size, iterations, converged
@@ -275,7 +275,7 @@ def mean_diagonal(gram):
 @compiled(error_model="numpy")
 def solve_rows(
     gram, cross, l1, ridge, starts, start_atoms, start_values, nonnegative, sum_to_one, tol,
-    precision, max_iter,
+    precision, max_iter, stop, indptr, atoms, values, iterations, converged,
 ):  # fmt: skip
     """Solve one problem per row of ``cross``.
 
@@ -291,21 +291,22 @@ def solve_rows(
     precision : float
         Pivots below this, relative to the diagonal, are rounding errors.
     max_iter : int
-
-    Returns
-    -------
-    starts, atoms, values : the codes, as ``indptr``, ``indices`` and ``data``
+    stop : array of shape (1,)
+        Rows are left alone once it is not zero: nobody wants them any more.
+    indptr, atoms, values : arrays of shape (n + 1,), (n N,) and (n N,)
+        Filled with the codes, as ``indptr``, ``indices`` and ``data``. Nothing is returned: to
+        make an array of Python, Numba runs Python code, and a pending signal would spoil it.
     iterations, converged : arrays of shape (n,)
+        Filled.
     """
     n_rows, n_atoms = cross.shape
     scratch, line = allocate(n_atoms), np.empty(n_atoms)
     factor = np.empty((40, 40))
-    indptr = np.zeros(n_rows + 1, np.int64)
-    atoms, values = np.empty(n_atoms + 64, np.int64), np.empty(n_atoms + 64)
-    iterations = np.empty(n_rows, np.int64)
-    converged = np.empty(n_rows, np.bool_)
+    indptr[0] = 0
     shift = mean_diagonal(gram) if sum_to_one else 0.0
     for i in range(n_rows):
+        if stop[0] != 0:
+            return
         scale = prepare(cross[i], shift, line, scratch.strength)
         row = RowProblem(
             gram, line, l1[i % l1.shape[0]], ridge[i % ridge.shape[0]], nonnegative, sum_to_one,
@@ -314,15 +315,12 @@ def solve_rows(
         first, last = starts[i], starts[i + 1]
         while True:
             factor, size, iterations[i], converged[i] = solve_row(
-                row, scratch, factor, start_atoms[first:last], start_values[first:last], max_iter
-            )
-            if converged[i] or first == last:
+                row, scratch, factor, start_atoms[first:last], start_values[first:last], max_iter,
+                stop,
+            )  # fmt: skip
+            if converged[i] or first == last or stop[0] != 0:
                 break
             last = first  # A start that leads astray is not worth keeping.
         end = indptr[i] + size
         indptr[i + 1] = end
-        if end > atoms.size:
-            atoms = np.concatenate((atoms, np.empty(end, np.int64)))
-            values = np.concatenate((values, np.empty(end)))
         gather(scratch, size, atoms[indptr[i] : end], values[indptr[i] : end])
-    return indptr, atoms[: indptr[-1]], values[: indptr[-1]], iterations, converged

@@ -222,8 +222,11 @@ def measure(model, state, scratch):
 
 
 @compiled
-def solve_row(model, state, tol, max_iter, scratch):
-    """Solve one row from the code in ``state``; returns whether it converged, and iterations."""
+def solve_row(model, state, tol, max_iter, stop, scratch):
+    """Solve one row from the code in ``state``; returns whether it converged, and iterations.
+
+    Broken off when ``stop[0]`` is set.
+    """
     violation_scales(model, tol, scratch.scales)
     refresh(model, state, scratch.image)
     shift, worst = measure(model, state, scratch)
@@ -254,7 +257,7 @@ def solve_row(model, state, tol, max_iter, scratch):
         else:
             before = 0.0  # an old factorisation, or too little damping, spoilt the direction
             damping *= 1e3 if fresh else 1.0
-        if damping > MOST_DAMPING or state.norms.max() > UNBOUNDED:
+        if damping > MOST_DAMPING or state.norms.max() > UNBOUNDED or stop[0] != 0:
             break
         shift, worst = measure(model, state, scratch)
     return worst <= 1.0, iteration + 1
@@ -262,19 +265,23 @@ def solve_row(model, state, tol, max_iter, scratch):
 
 @compiled
 def solve_rows(
-    gram, cross, l1, ridge, weights, starts, group_of, nonnegative, sum_to_one, tol, max_iter, codes
-):
-    """Solve every row in place of its start in ``codes``; (converged, iterations) of each row."""
+    gram, cross, l1, ridge, weights, starts, group_of, nonnegative, sum_to_one, tol, max_iter, stop,
+    codes, converged, n_iter,
+):  # fmt: skip
+    """Solve every row in place of its start in ``codes``; fills ``converged`` and ``n_iter``.
+
+    Rows are left alone once ``stop[0]`` is not zero. Nothing is returned: to make an array of
+    Python, Numba runs Python code, and a pending signal would spoil it.
+    """
     n, n_atoms = cross.shape
     scratch = group_scratch(n_atoms, weights.size)
     slope, norms = np.empty(n_atoms), np.empty(weights.size)
-    converged = np.zeros(n, np.bool_)
-    n_iter = np.zeros(n, np.int64)
     for i in range(n):
+        if stop[0] != 0:
+            return
         model = GroupModel(
             gram, cross[i], ridge[min(i, len(ridge) - 1)], l1[min(i, len(l1) - 1)], weights, starts,
             group_of, nonnegative, sum_to_one,
         )  # fmt: skip
         state = GroupState(codes[i], slope, norms)
-        converged[i], n_iter[i] = solve_row(model, state, tol, max_iter, scratch)
-    return converged, n_iter
+        converged[i], n_iter[i] = solve_row(model, state, tol, max_iter, stop, scratch)

@@ -159,7 +159,7 @@ def join(strength, joining, limit):
 
 
 @compiled(error_model="numpy")
-def find_violators(shared, options, correlation, pending, rows):
+def find_violators(shared, options, correlation, pending, rows, joining):
     """Atoms that must join the working sets of the pending rows; rows without any are finished.
 
     Parameters
@@ -171,12 +171,9 @@ def find_violators(shared, options, correlation, pending, rows):
     pending : array of int
         The rows.
     rows : RowStates
-
-    Returns
-    -------
     joining : bool array of shape (n, N)
+        Set where an atom must join.
     """
-    joining = np.zeros(rows.codes.shape, np.bool_)
     strength, magnitude = np.empty(rows.codes.shape[1]), np.empty(rows.codes.shape[1])
     for p in range(pending.size):
         i = pending[p]
@@ -191,7 +188,6 @@ def find_violators(shared, options, correlation, pending, rows):
             excess(task, strength, correlation[p], code, place)
         count = join(strength, joining[i], max(JOIN, size // 3))
         rows.finished[i] = count == 0 and (rows.solved[i] or size == 0)
-    return joining
 
 
 # Rows of B -----------------------------------------------------------------------------------
@@ -275,7 +271,7 @@ def enrol(place, members):
 
 
 @compiled(error_model="numpy")
-def solve_rows(shared, options, low, pending, max_iter, rows):
+def solve_rows(shared, options, low, pending, max_iter, stop, rows):
     """Best codes of the working sets of the pending rows, from the codes before.
 
     Parameters
@@ -286,6 +282,8 @@ def solve_rows(shared, options, low, pending, max_iter, rows):
         Rows of B.
     pending : array of int
     max_iter : int
+    stop : array of shape (1,)
+        Rows are left alone once it is not zero.
     rows : RowStates
         Changed in place.
     """
@@ -293,6 +291,8 @@ def solve_rows(shared, options, low, pending, max_iter, rows):
     factor = np.empty((40, 40))
     magnitude = np.empty(shared.gram.shape[0])
     for i in pending:
+        if stop[0] != 0:
+            return
         task = task_of(shared, options, i, magnitude)
         code, place = rows.codes[i], rows.place[i]
         size = enrol(place, work.members)
@@ -302,7 +302,7 @@ def solve_rows(shared, options, low, pending, max_iter, rows):
         chosen = np.flatnonzero(values)
         scratch = allocate(size)
         factor, count, steps, rows.converged[i] = solve_row(
-            small_problem(task, work, size), scratch, factor, chosen, values[chosen], max_iter
+            small_problem(task, work, size), scratch, factor, chosen, values[chosen], max_iter, stop
         )
         chosen, values = np.empty(count, np.int64), np.empty(count)
         gather(scratch, count, chosen, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from scipy import sparse
 
 from ..codes import Codes
 from ..constraints import Constraint
-from ..parallel import map_rows
+from ..parallel import map_rows, stop_flag
 from ..penalty import Penalty
 from ..problem import CodingProblem
 from .layout import plain
@@ -49,8 +50,9 @@ def solve(
 
     arrays = Arrays.of(problem, penalty, options.start)
 
-    def run(rows: slice) -> tuple[NDArray, ...]:
-        return solve_rows(
+    def run(rows: slice) -> Solved:
+        found = Solved.empty(rows.stop - rows.start, problem.n_atoms)
+        solve_rows(
             *arrays.of_problem(rows),
             *arrays.of_start(rows),
             constraint.nonnegative,
@@ -58,12 +60,15 @@ def solve(
             options.tol,
             arrays.precision,
             options.max_iter,
+            stop_flag(),
+            *found,
         )
+        return found.cut()
 
-    parts = map_rows(run, problem.n_samples, options.n_jobs)
+    parts = map_rows(run, problem.n_samples, options.n_jobs, cost=problem.n_atoms**3)
     codes = assemble(parts, problem.cross)
-    converged = np.concatenate([part[4] for part in parts])
-    n_iter = np.concatenate([part[3] for part in parts])
+    converged = np.concatenate([part.converged for part in parts])
+    n_iter = np.concatenate([part.n_iter for part in parts])
     return CodingResult(codes if options.sparse_output else codes.toarray(), converged, n_iter)
 
 
@@ -107,10 +112,37 @@ class Arrays:
         return starts, given.indices.astype(np.int64, copy=False), given.data
 
 
-def assemble(parts: list, cross: NDArray) -> sparse.csr_array:
+class Solved(NamedTuple):
+    """Codes of consecutive rows as compiled code fills them in, and how each of them ended."""
+
+    indptr: NDArray
+    indices: NDArray
+    values: NDArray
+    n_iter: NDArray
+    converged: NDArray
+
+    @classmethod
+    def empty(cls, n_rows: int, n_atoms: int) -> Solved:
+        """Room for codes without a zero; memory that is not touched costs nothing."""
+        room = n_rows * n_atoms
+        return cls(
+            np.zeros(n_rows + 1, np.int64),
+            np.empty(room, np.int64),
+            np.empty(room),
+            np.zeros(n_rows, np.int64),
+            np.zeros(n_rows, np.bool_),
+        )
+
+    def cut(self) -> Solved:
+        """Without the room that was not needed."""
+        size = int(self.indptr[-1])
+        return self._replace(indices=self.indices[:size].copy(), values=self.values[:size].copy())
+
+
+def assemble(parts: list[Solved], cross: NDArray) -> sparse.csr_array:
     """The packed codes of consecutive rows as one array, in the precision of ``cross``."""
-    counts = np.concatenate([np.diff(part[0]) for part in parts])
+    counts = np.concatenate([np.diff(part.indptr) for part in parts])
     indptr = np.concatenate([[0], np.cumsum(counts)])
-    indices = np.concatenate([part[1] for part in parts])
-    values = np.concatenate([part[2] for part in parts]).astype(cross.dtype, copy=False)
+    indices = np.concatenate([part.indices for part in parts])
+    values = np.concatenate([part.values for part in parts]).astype(cross.dtype, copy=False)
     return sparse.csr_array((values, indices, indptr), shape=cross.shape)

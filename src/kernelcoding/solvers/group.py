@@ -10,12 +10,13 @@ from scipy import sparse
 
 from ..codes import Codes, dense, stacked
 from ..constraints import Constraint
-from ..parallel import map_rows
+from ..parallel import map_rows, stop_flag
 from ..penalty import Groups, Penalty
 from ..problem import CodingProblem
 from .result import CodingResult, Options
 
 CHUNK = 8  # rows handed to a thread at once: one row may cost a second, another a millisecond
+STEPS = 8  # factorisations of all atoms that a hard row may take
 
 
 def solve(
@@ -57,13 +58,15 @@ def solve(
         codes = _feasible_start(layout, part, cross, given, constraint)
         arrays = (layout.gram, cross, part.l1, part.ridge, *layout.groups)
         flags = (constraint.nonnegative, constraint.sum_to_one)
-        done, steps = solve_rows(*arrays, *flags, float(options.tol), int(options.max_iter), codes)
+        limits = (float(options.tol), int(options.max_iter), stop_flag())
+        done, steps = np.zeros(len(codes), np.bool_), np.zeros(len(codes), np.int64)
+        solve_rows(*arrays, *flags, *limits, codes, done, steps)
         unsorted = np.empty(codes.shape, _precision(problem))
         unsorted[:, layout.order] = codes
         return sparse.csr_array(unsorted) if options.sparse_output else unsorted, done, steps
 
     n_jobs = options.n_jobs if problem.n_samples > CHUNK else 1
-    parts = map_rows(run, problem.n_samples, n_jobs, CHUNK)
+    parts = map_rows(run, problem.n_samples, n_jobs, CHUNK, cost=STEPS * problem.n_atoms**3)
     codes, converged, n_iter = zip(*parts, strict=True)
     return CodingResult(stacked(codes), np.concatenate(converged), np.concatenate(n_iter))
 

@@ -59,6 +59,7 @@ def solve(near: Neighbours, gram: NDArray, regularization: float, options: Optio
         samples = self_similarity[rows], neighbours[rows], cross[rows]
         affine_codes(*samples, gram, ridge, traces[rows], eps, weights[rows])
 
-    map_rows(code, neighbours.shape[0], options.n_jobs, chunk=256)
+    n_samples, n_neighbors = neighbours.shape
+    map_rows(code, n_samples, options.n_jobs, chunk=256, cost=100 + n_neighbors**3)
     codes = scatter(weights, neighbours, gram.shape[0], options.sparse_output)
     return CodingResult.closed_form(codes)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ..codes import Codes, is_csr, products, times, times_codes
 from ..constraints import Constraint
-from ..parallel import count_threads, map_blocks
+from ..parallel import count_threads, map_blocks, map_rows, stop_flag
 from ..penalty import Penalty
 from ..problem import CodingProblem
 from .active_set import Arrays
@@ -162,18 +162,29 @@ class RowBlock:
             Steps of the active-set method for one row and pass.
         max_passes : int
         """
-        from .._compiled.low_rank import find_violators, solve_rows
+        from .._compiled.low_rank import find_violators
 
         pending = np.arange(len(self.rows.codes))
         for _ in range(max_passes):
-            joining = find_violators(
-                self.shared, options, self.correlation(pending), pending, self.rows
-            )
+            joining = np.zeros(self.rows.codes.shape, np.bool_)
+            correlation = self.correlation(pending)
+            find_violators(self.shared, options, correlation, pending, self.rows, joining)
             pending = np.flatnonzero(~self.rows.finished)
             if not len(pending):
                 break
             self._admit(joining)
-            solve_rows(self.shared, options, self._low, pending, max_iter, self.rows)
+            self._solve_working_sets(options, pending, max_iter)
+
+    def _solve_working_sets(self, options: tuple, pending: NDArray, max_iter: int) -> None:
+        from .._compiled.low_rank import solve_rows
+
+        def run(some: slice) -> None:
+            limits = (max_iter, stop_flag())
+            solve_rows(self.shared, options, self._low, pending[some], *limits, self.rows)
+
+        largest = int((self.rows.place[pending] >= 0).sum(axis=1).max())
+        cost = largest**2 * (largest + self._low.shape[1])
+        map_rows(run, len(pending), 1, chunk=len(pending), cost=cost)
 
     def correlation(self, pending: NDArray) -> NDArray:
         r"""Minus the gradient of the smooth part, :math:`k - K y + \eta B (t - B^\top y)`."""

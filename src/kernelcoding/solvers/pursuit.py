@@ -71,7 +71,8 @@ def solve(
         samples, out = (self_similarity[rows], cross[rows]), (support[rows], values[rows])
         pursue(*samples, gram, scale, rule, 0.0, eps, *out, n_chosen[rows])
 
-    map_rows(code, problem.n_samples, options.n_jobs)
+    cost = problem.n_atoms * (1 + shape[1]) ** 2
+    map_rows(code, problem.n_samples, options.n_jobs, cost=cost)
     codes = _gather(support, values, n_chosen, problem.n_atoms)
     converged = np.ones(problem.n_samples, bool)
     codes = codes.astype(problem.cross.dtype, copy=False)
