@@ -12,6 +12,7 @@ more, and they stop at their next look at a shared flag.
 from __future__ import annotations
 
 import threading
+from _thread import start_new_thread
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from typing import Any, ParamSpec, TypeVar
@@ -135,7 +136,7 @@ def _wanted(result: Result, stop: NDArray) -> Result:
 
 
 def _hears_signals() -> bool:
-    return threading.current_thread() is threading.main_thread()
+    return threading.get_ident() == threading.main_thread().ident
 
 
 def _slices(n_rows: int, chunk: int) -> list[slice]:
@@ -152,8 +153,9 @@ class _Task:
         self.error: BaseException | None = None
         self.busy = threading.Lock()
         self.busy.acquire()
-        # A daemon: should it not see the flag soon, the program can end without it.
-        threading.Thread(target=copy_context().run, args=(self._run,), daemon=True).start()
+        # The plainest thread: it starts in half the time, and should it not see the flag soon, the
+        # program can end without it.
+        start_new_thread(copy_context().run, (self._run,))
 
     def _run(self) -> None:
         _thread.stop = self.stop

@@ -139,8 +139,10 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
             candidates = KnownCandidates(frame.kernel_of(np.arange(frame.n_samples)))
             loads = initial_loads(candidates, count, "random", random_state)
             learner = self._learner(frame, frame.combine(loads))
-            best = alternate(learner, Alternation(self.init_iter, self.tol)).best
-            parts.append(best.now.vectors)
+            outcome = alternate(learner, Alternation(self.init_iter, self.tol))
+            if outcome.status == "interrupted":  # a class is no dictionary to keep
+                raise KeyboardInterrupt
+            parts.append(outcome.best.now.vectors)
             counts.append(count)
         self.atom_classes_ = np.repeat(np.arange(len(counts)), counts)
         return np.hstack(parts)

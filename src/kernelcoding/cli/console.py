@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import signal
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -48,6 +49,12 @@ def check_jobs(n_jobs: int) -> None:
         ) from None
 
 
+def hear_interrupts() -> None:
+    """From here on Ctrl-C is an exception: at the start of the program it ended it at once."""
+    if getattr(signal.getsignal(signal.SIGINT), "only_at_the_start", False):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def friendly(command: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
     """Turn errors that users can correct into one sentence and an exit code, without a traceback.
 
@@ -61,6 +68,7 @@ def friendly(command: Callable[Parameters, Returned]) -> Callable[Parameters, Re
 
     @functools.wraps(command)
     def run_command(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:
+        hear_interrupts()
         try:
             return command(*args, **kwargs)
         except KeyboardInterrupt:

@@ -102,20 +102,24 @@ class BaseDictionaryLearning(CodingTransformer):
             weights = frame.weights(vectors)
             frame, vectors = self._learn_kernel(coder, first, frame, weights, X, random_state)
         rounds = as_settings(self.learn_kernel).rounds if self.learn_kernel else 0
-        for remaining in range(rounds, -1, -1):
-            learner = self._learner(frame, vectors, X, X[chosen], formulation, options)
-            outcome = self._alternate(learner, formulation)
+        learner = self._learner(frame, vectors, X, X[chosen], formulation, options)
+        outcome = self._alternate(learner, formulation)
+        for _ in range(rounds):
             dictionary = learner.dictionary(outcome.best)
-            if not isinstance(dictionary, CombinationDictionary):
+            done = outcome.status in ("interrupted", "callback")
+            if done or not isinstance(dictionary, CombinationDictionary):
                 break
-            if outcome.status in ("interrupted", "callback"):
-                break
-            if remaining:
-                weights = dictionary.weights
+            kernel, weights = self.kernel_, dictionary.weights
+            try:
                 frame, vectors = self._learn_kernel(
                     coder, dictionary, frame, weights, X, random_state
                 )
-        self._adopt(coder, dictionary)
+                again = self._learner(frame, vectors, X, X[chosen], formulation, options)
+                learner, outcome = again, self._alternate(again, formulation)
+            except KeyboardInterrupt:  # there is a dictionary already, of the kernel before
+                self.kernel_, self.status_ = kernel, "interrupted"
+                outcome.interrupted(stacklevel=4, where="while the kernel was learned again")
+        self._adopt(coder, learner.dictionary(outcome.best))
         return learner, outcome
 
     def _learner(

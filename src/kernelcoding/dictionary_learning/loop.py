@@ -35,6 +35,16 @@ class Outcome:
     objective: float = float("inf")  # there
     status: str = "max_iter"  # or "converged", "callback", "interrupted"
 
+    def interrupted(self, stacklevel: int, where: str | None = None) -> None:
+        """Say that learning ends here, with what there is."""
+        self.status = "interrupted"
+        where = where or f"in round {self.n_iter + 1}"
+        warnings.warn(
+            f"Learning was interrupted {where}: the best dictionary so far is kept.",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+
 
 class Alternation:
     """Runs half-steps in turn, remembers the best state, and can be stopped at any time.
@@ -96,13 +106,7 @@ class Alternation:
         except KeyboardInterrupt:
             if outcome.best is None:
                 raise
-            outcome.status = "interrupted"
-            warnings.warn(
-                f"Learning was interrupted in round {outcome.n_iter + 1}: the best dictionary so "
-                "far is kept.",
-                UserWarning,
-                stacklevel=4,
-            )
+            outcome.interrupted(stacklevel=5)
         return outcome
 
     def _take(self, step: HalfStep, iteration: int, outcome: Outcome) -> bool:

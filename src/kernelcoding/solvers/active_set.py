@@ -17,6 +17,8 @@ from ..problem import CodingProblem
 from .layout import plain
 from .result import CodingResult, Options
 
+STEPS = 32  # looks at the whole Gram matrix that a row may take
+
 
 def solve(
     problem: CodingProblem, penalty: Penalty, constraint: Constraint, options: Options
@@ -65,7 +67,7 @@ def solve(
         )
         return found.cut()
 
-    parts = map_rows(run, problem.n_samples, options.n_jobs, cost=problem.n_atoms**3)
+    parts = map_rows(run, problem.n_samples, options.n_jobs, cost=STEPS * problem.n_atoms**2)
     codes = assemble(parts, problem.cross)
     converged = np.concatenate([part.converged for part in parts])
     n_iter = np.concatenate([part.n_iter for part in parts])

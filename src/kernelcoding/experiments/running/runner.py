@@ -16,6 +16,7 @@ from ...records import ExperimentRecord, RecordFile, ResultRecord, locked
 from ..cache import Cache
 from ..definition import PAPER, Cell, Dataset, Experiment, Request
 from .metrics import METRICS
+from .orphans import end_with_parent
 from .progress import RunProgress, watched
 from .result import compute_result
 
@@ -162,9 +163,15 @@ def _records(
     # One BLAS thread per process: the cores are taken already.
     with parallel_config(backend="loky", n_jobs=workers, inner_max_num_threads=1):
         yield from Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")(
-            delayed(compute_result)(run, experiment, dataset, cell)
+            delayed(_in_worker)(run, experiment, dataset, cell)
             for cell in interleaved(cells, workers)
         )
+
+
+def _in_worker(run: str, experiment: Experiment, dataset: Dataset, cell: Cell) -> ResultRecord:
+    """A result computed in a process of its own, which ends with the one that started it."""
+    end_with_parent()
+    return compute_result(run, experiment, dataset, cell)
 
 
 def _training_samples(experiment: Experiment, dataset: Dataset, cell: Cell) -> int:
