@@ -100,6 +100,13 @@ def test_names_that_cannot_be_written_are_refused(tmp_path, inner, names, kind):
         unpack(archive, inner)
 
 
+def test_a_name_with_a_null_is_refused(tmp_path, inner):
+    info = member("a")
+    info.pax_headers = {"path": "a\0b"}
+    with pytest.raises(ArchiveError, match=r"member 'a\\x00b' has a name that no file can have"):
+        unpack(tar_of(tmp_path, (info, b"1")), inner)
+
+
 def test_a_member_without_a_name_is_refused(tmp_path, inner):
     info = zipfile.ZipInfo("x")
     info.filename = ""
@@ -158,7 +165,16 @@ def test_damaged_archives(tmp_path, inner):
     trees.write(source / "noise", os.urandom(50_000))
     spoilt = bytearray(trees.zipped(source))
     spoilt[20_000:20_010] = b"0123456789"
+    checksum = bytearray(trees.tarred(source, "w:gz"))
+    checksum[-5] ^= 1
+    middle = bytearray(trees.tarred(source, "w:gz"))
+    middle[len(middle) // 2] ^= 1
+    stream = bytearray(trees.tarred(source, "w:xz"))
+    stream[20_000:20_010] = b"0123456789"
     broken = {
+        "spoilt gz": bytes(checksum),
+        "spoilt xz": bytes(stream),
+        "spoilt gz in the middle": bytes(middle),
         "nonsense": b"<html>404</html>" * 100,
         "empty": b"",
         "half zip": trees.zipped(source)[:30_000],

@@ -7,6 +7,8 @@ and archives that unpack to many times their size are refused.
 from __future__ import annotations
 
 import errno
+import gzip
+import lzma
 import stat
 import tarfile
 import zipfile
@@ -22,7 +24,10 @@ MAX_MEMBERS = 500_000
 # A file where a folder is, a name no file system takes: the archive's fault, not the disk's.
 _IMPOSSIBLE_NAMES = (errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EILSEQ)
 _CHUNK = 1 << 20
-_BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+_BROKEN = (
+    *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, lzma.LZMAError),
+    *(EOFError, NotImplementedError),
+)
 
 
 class ArchiveError(OSError):
@@ -105,9 +110,12 @@ class _Budget:
     def copy(self, source: IO[bytes], target: IO[bytes]) -> None:
         self.members -= 1
         while chunk := source.read(_CHUNK):
-            self.bytes -= len(chunk)
-            self._check()
+            self.take(len(chunk))
             target.write(chunk)
+        self._check()
+
+    def take(self, count: int) -> None:
+        self.bytes -= count
         self._check()
 
     def _check(self) -> None:
@@ -148,6 +156,10 @@ def _tar_members(file: tarfile.TarFile, archive: Path) -> Iterator[_Member]:
         if not (info.isfile() or info.isdir()):
             raise _member_refusal(archive, info.name, "is a link or a device")
         yield info.name, None if info.isdir() else file.extractfile(info)
+    # The checksum of a compressed archive is at its end, behind what tar reads.
+    rest = _Budget(archive, FREE_BYTES, 0)
+    while chunk := file.fileobj.read(_CHUNK) if file.fileobj else b"":
+        rest.take(len(chunk))
 
 
 def _safe_name(name: str, archive: Path) -> PurePosixPath:
@@ -156,6 +168,8 @@ def _safe_name(name: str, archive: Path) -> PurePosixPath:
         raise _member_refusal(archive, name, "has an absolute path")
     if ".." in path.parts or ".." in elsewhere.parts:
         raise _member_refusal(archive, name, "leads out of the folder")
+    if "\0" in name:
+        raise _member_refusal(archive, name, "has a name that no file can have here")
     return path
 
 
