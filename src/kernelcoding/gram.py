@@ -11,6 +11,8 @@ from scipy import linalg
 
 # Kernels are sums, products and exponentials of a few numbers: errors of some last places.
 LAST_PLACES = 32
+# Norms of atoms that solvers take as they are, largest over smallest.
+SIMILAR_NORMS = 100.0
 
 
 class Spectrum(NamedTuple):
@@ -118,6 +120,26 @@ class GramFacts:
     def span(self) -> Span:
         """What is certain of the atoms' linear independence."""
         return Span(self.double, self.precision)
+
+    @cached_property
+    def equilibration(self) -> NDArray | None:
+        """Powers of two that bring all atoms near unit norm, (N,); None where norms are similar.
+
+        Solvers judge by the largest numbers of a problem: atoms far smaller would be overlooked.
+        """
+        norms = np.sqrt(np.maximum(np.diag(self.double), 0.0))
+        positive = norms[norms > 0]
+        if not positive.size or positive.max() <= SIMILAR_NORMS * positive.min():
+            return None
+        _, exponent = np.frexp(norms)
+        return np.where(norms > 0, np.ldexp(1.0, -exponent), 1.0)
+
+    @cached_property
+    def equilibrated(self) -> GramFacts:
+        """Facts about the atoms near unit norm."""
+        scale = self.equilibration
+        assert scale is not None
+        return GramFacts(self.double * scale[:, None] * scale[None, :])
 
     @cached_property
     def affine_shift(self) -> float:

@@ -265,7 +265,8 @@ class Locality(Prior):
         """The prior as numbers, for these samples and this dictionary."""
         if not (np.isfinite(self.sigma) and self.sigma > 0):
             raise ValueError(f"sigma must be a positive number, got {self.sigma!r}.")
-        distances = np.sqrt(problem.squared_distances())
+        # In double precision: single ends at exp(88).
+        distances = np.sqrt(problem.squared_distances().astype(np.float64, copy=False))
         largest = distances.max(axis=1, keepdims=True)
         relative = distances / np.where(largest > 0, largest, 1.0)
         exponent = np.minimum(2.0 * self.sigma * relative, LARGEST_EXPONENT)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -259,6 +260,19 @@ def test_float32_in_float32_out(coder):
     assert double.transform(X).dtype == np.float64
     assert_allclose(single.objective_history_[-1], double.objective_history_[-1], rtol=2e-2)
     assert never_rises(single.objective_history_, 1e-6)
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(degree=2)], ids=repr)
+def test_learning_from_float32_never_rises(kernel):
+    # Four features: rounded to single precision, K has eigenvalues of either sign beyond the fourth.
+    X = load_iris().data[::2].astype(np.float32)
+    for alpha in (1e-6, 1e-3):
+        coder = kc.KernelCoder(
+            kernel, prior=priors.Ridge(), constraint=constraints.SumToOne(), alpha=alpha
+        )
+        for n_atoms in (4, 12, 30):
+            dl = learning(coder, n_atoms, max_iter=15).fit(X)
+            assert never_rises(dl.objective_history_, 1e-9)
 
 
 @pytest.mark.parametrize("update", ["auto", "points"])

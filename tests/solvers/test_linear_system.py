@@ -11,7 +11,7 @@ from kernelcoding.constraints import Free, SumToOne
 from kernelcoding.formulations import Penalised
 from kernelcoding.priors import Locality, NoPrior, Ridge
 from kernelcoding.problem import CodingProblem
-from reference import convex
+from reference import convex, exact
 
 
 def bordered(gram, ridge, cross):
@@ -181,3 +181,76 @@ def test_threads_change_nothing(n_jobs, rng):
     result = solve(problem, formulation, n_jobs=n_jobs)
     assert_allclose(result.codes, expected, atol=1e-11)
     assert np.all(formulation.gap(problem, result.codes) < 1e-10)
+
+
+# Ridges over many decades ------------------------------------------------------------------
+
+
+def exact_optimum(own, cross, gram, ridge):
+    """The least objective of codes that sum to one, in rationals: the last one is eliminated."""
+    own, cross, gram = (exact.rationals(np.asarray(part)) for part in (own, cross, gram))
+    for j, value in enumerate(exact.rationals(ridge)):
+        gram[j][j] += value
+    last = len(gram) - 1
+    rest = range(last)
+    start = own - 2 * cross[last] + gram[last][last]
+    slope = [cross[i] - cross[last] - gram[i][last] + gram[last][last] for i in rest]
+    curve = [
+        [gram[i][j] - gram[i][last] - gram[last][j] + gram[last][last] for j in rest] for i in rest
+    ]
+    return float(exact.least_squares(start, slope, curve, list(rest)))
+
+
+@pytest.mark.parametrize("sigma", [10.0, 30.0, 50.0, 200.0])
+@pytest.mark.parametrize("problem_name", cases.PROBLEMS)
+def test_exact_llc_at_large_sigma_is_exact(problem_name, sigma):
+    problem, alpha = cases.problem(problem_name), 0.01
+    formulation = Penalised(Locality(sigma), SumToOne(), alpha)
+    result = solve(problem, formulation)
+    assert result.converged.all()
+    ridge = formulation.penalty(problem).ridge
+    values = formulation.objective(problem, result.codes)
+    for row in range(problem.n_samples):
+        own, cross = problem.self_similarity[row], problem.cross[row]
+        best = exact_optimum(own, cross, problem.gram, ridge[row])
+        assert_allclose(values[row], best, rtol=1e-8, atol=1e-10)
+    assert np.all(formulation.gap(problem, result.codes) <= 1e-8 * np.maximum(values, 1.0))
+
+
+def test_exact_llc_at_large_sigma_with_many_atoms(rng):
+    problem = cases.gaussian_problem(rng, n_features=3, n_samples=4, n_atoms=120)
+    formulation = Penalised(Locality(50.0), SumToOne(), 0.01)
+    result = solve(problem, formulation)
+    assert result.converged.all()
+    ridge = formulation.penalty(problem).ridge
+    values = formulation.objective(problem, result.codes)
+    own, cross = problem.self_similarity[0], problem.cross[0]
+    # Atoms dearer than 1e20 times the dearest of these change nothing.
+    near = np.argsort(ridge[0])[:12]
+    best = exact_optimum(own, cross[near], problem.gram[np.ix_(near, near)], ridge[0, near])
+    assert_allclose(values[0], best, rtol=1e-3)
+    assert np.all(formulation.gap(problem, result.codes) <= 1e-8 * np.maximum(values, 1.0))
+
+
+@pytest.mark.parametrize("constraint", [Free(), SumToOne()], ids=repr)
+def test_large_sigma_in_single_precision(constraint):
+    problem = cases.problem("gaussian")
+    formulation = Penalised(Locality(60.0), constraint, 0.01)
+    double = solve(problem, formulation).codes
+    single = solve(problem.astype(np.float32), formulation).codes
+    assert single.dtype == np.float32
+    assert np.isfinite(single).all()
+    assert_allclose(
+        formulation.objective(problem, single.astype(float)),
+        formulation.objective(problem, double),
+        rtol=1e-3,
+    )
+
+
+def test_what_is_no_solution_is_not_called_one():
+    # Not a Gram matrix: the stationary point along (1, -1) is no minimum, and is left out.
+    gram = np.array([[1.0, 2.0], [2.0, 1.0]])
+    problem = CodingProblem(np.ones(2), np.array([[0.5, -0.5], [1.0, 1.0]]), gram)
+    assert list(solve(problem, Penalised(NoPrior(), Free())).converged) == [False, True]
+    missing = CodingProblem(np.ones(1), np.array([[np.nan, 0.5]]), np.eye(2))
+    assert not solve(missing, Penalised(Ridge(), SumToOne(), 0.1)).converged.any()

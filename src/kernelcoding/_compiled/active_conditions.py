@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from .active_members import ACTIVE, BARRED, allowance
+from .active_members import ACTIVE, BARRED, allowance, price
 from .cholesky import copy, inner, raised, subtract_rows
 
 EPS = 2.220446049250313e-16
 # Admit at most a fifth of the active set, and a few while it is small; none much weaker than the
 # strongest. One at a time is several times slower; many more collapse on ill-conditioned Grams.
 AT_LEAST, PART, WEAKEST = 4, 5, 0.3
+FEASIBLE = 1e-12  # error of a sum that must be one, relative to its terms
 
 
 @inner
@@ -22,12 +23,12 @@ def correlate(row, scratch, size):
         atom = index[i]
         correlation[atom] -= row.ridge[atom] * value[i]
         objective -= 0.5 * value[i] * (row.cross[atom] + correlation[atom])
-        objective += row.l1[atom] * abs(value[i])
+        objective += price(row, atom, scratch.sign[i]) * value[i]
     if row.sum_to_one:
         multiplier = 0.0
         for i in range(size):
             atom = index[i]
-            multiplier += (correlation[atom] - row.l1[atom] * scratch.sign[i]) / size
+            multiplier += (correlation[atom] - price(row, atom, scratch.sign[i])) / size
         for j in range(correlation.size):
             correlation[j] -= multiplier
     return objective
@@ -49,20 +50,20 @@ def active_within(row, scratch, size, part, floor):
     good = True
     for i in range(size):
         atom = scratch.members[i]
-        violation = abs(scratch.correlation[atom] - row.l1[atom] * scratch.sign[i])
+        violation = abs(scratch.correlation[atom] - price(row, atom, scratch.sign[i]))
         good = good and violation <= part * allowance(row, atom) + floor
     return good
 
 
 @inner
-def largest_excess(correlation, bound, nonnegative, out):
+def largest_excess(correlation, bound, common, nonnegative, out):
     """Write correlations in excess of a bound to ``out``; return the largest."""
     if nonnegative:
         for j in range(out.size):
-            out[j] = correlation[j] - bound[j]
+            out[j] = correlation[j] - (bound[j] - common)
     else:
         for j in range(out.size):
-            out[j] = abs(correlation[j]) - bound[j]
+            out[j] = abs(correlation[j] + common) - bound[j]
     return raised(out, -np.inf)
 
 
@@ -85,7 +86,9 @@ def sift(heap, atoms, root, count):
 def choose_violators(row, scratch, size, floor):
     """List the violators that shall enter; return how many."""
     atoms, heap, strength = scratch.entering, scratch.entering_value, scratch.strength
-    strongest = largest_excess(scratch.correlation, scratch.bound, row.nonnegative, strength)
+    strongest = largest_excess(
+        scratch.correlation, scratch.bound, row.common, row.nonnegative, strength
+    )
     if not strongest > floor:
         return np.int64(0)
     least = max(floor, WEAKEST * strongest)
@@ -113,13 +116,23 @@ def choose_violators(row, scratch, size, floor):
 def inactive_within(row, scratch, floor, vague):
     """Whether no correlation outside the active set exceeds what is allowed there."""
     strength, state = scratch.strength, scratch.state
-    largest_excess(scratch.correlation, row.l1, row.nonnegative, strength)
+    largest_excess(scratch.correlation, row.l1, row.common, row.nonnegative, strength)
     good = True
     for atom in range(strength.size):
         if strength[atom] > 0.0 and state[atom] != ACTIVE:
             rounding = vague if state[atom] == BARRED else floor
             good = good and strength[atom] <= allowance(row, atom) + rounding
     return good
+
+
+@inner
+def sums_to_one(scratch, size):
+    """Whether the coefficients sum to one, up to rounding."""
+    total, terms = 0.0, 0.0
+    for i in range(size):
+        total += scratch.value[i]
+        terms += abs(scratch.value[i])
+    return abs(total - 1.0) <= FEASIBLE * terms
 
 
 @inner
@@ -137,6 +150,7 @@ def verdict(row, scratch, size, floor, stalled, barred):
     vague = row.precision * floor / (16.0 * EPS)
     floor = vague if stalled else floor
     good = numbers == strength.size and (size > 0 or not row.sum_to_one)
+    good = good and (sums_to_one(scratch, size) or not row.sum_to_one)
     good = good and active_within(row, scratch, size, 1.0, floor)
     if good and (above > 0 or barred):
         good = inactive_within(row, scratch, floor, vague)

@@ -26,6 +26,9 @@ class RowProblem(NamedTuple):
     precision: float  # relative size of a pivot that is all rounding errors
     scale: float  # of the correlations
     tol: float
+    # The smallest l1. Codes that sum to one pay it once whatever they are: left in, a price large
+    # against H would drown H when the multiplier is subtracted again.
+    common: float
 
 
 class Scratch(NamedTuple):
@@ -38,7 +41,7 @@ class Scratch(NamedTuple):
     solved: np.ndarray  # (N,) solution of U' x = k - l sign
     ones: np.ndarray  # (N,) solution of U' x = 1
     carry: np.ndarray  # (N,)
-    correlation: np.ndarray  # (N,) by atom: k - H y, minus the multiplier of sum(y) = 1
+    correlation: np.ndarray  # (N,) by atom: k - H y, minus multiplier and common price
     state: np.ndarray  # (N,) by atom: INACTIVE, ACTIVE or BARRED
     bound: np.ndarray  # (N,) by atom: correlation that is tolerated; infinite unless INACTIVE
     strength: np.ndarray  # (N,) by atom: correlation in excess of the bound
@@ -72,6 +75,14 @@ def allocate(n_atoms):
 def allowance(row, atom):
     """Violation accepted at one atom."""
     return row.tol * (row.l1[atom] if row.l1[atom] > 0.0 else row.scale)
+
+
+@inner
+def price(row, atom, sign):
+    """Derivative of the l1 term at a coefficient of this sign, without the common price."""
+    if sign > 0.0:
+        return row.l1[atom] - row.common
+    return row.l1[atom] * sign - row.common
 
 
 @inner
@@ -114,7 +125,7 @@ def enter(row, scratch, factor, size, atom, value, direction, column):
         return False
     append(factor, size, column, pivot)
     sign = entry_sign(row, atom, direction)
-    linear = row.cross[atom] - row.l1[atom] * sign
+    linear = row.cross[atom] - price(row, atom, sign)
     root = factor[size, size]
     scratch.solved[size] = (linear - dot(column[:size], scratch.solved[:size])) / root
     scratch.ones[size] = (1.0 - dot(column[:size], scratch.ones[:size])) / root
@@ -143,7 +154,7 @@ def admit_block(row, scratch, factor, size, first, count):
             rest = row.gram[atom, index[i]] + row.shift - dot(columns[i - before, :i], column[:i])
             column[i] = rest / factor[i, i]
         value = scratch.entering_value[first + r]
-        direction = value if value != 0.0 else scratch.correlation[atom]
+        direction = value if value != 0.0 else scratch.correlation[atom] + row.common
         if enter(row, scratch, factor, size, atom, value, direction, column):
             if size - before != r:
                 copy(column[:size], columns[size - before])
@@ -175,7 +186,7 @@ def found(row, scratch, factor, count):
     for i in range(count):
         atom, value = entering[i], scratch.entering_value[i]
         sign = entry_sign(row, atom, value)
-        columns[0, i], columns[1, i] = row.cross[atom] - row.l1[atom] * sign, 1.0
+        columns[0, i], columns[1, i] = row.cross[atom] - price(row, atom, sign), 1.0
         scratch.members[i], scratch.value[i], scratch.sign[i] = atom, value, sign
         scratch.state[atom], scratch.bound[atom] = ACTIVE, np.inf
     forward(factor, count, columns, 2)

@@ -19,6 +19,7 @@ from .active_members import (
     diagonal,
     drop,
     found,
+    price,
     reset,
 )
 from .cholesky import allocating, backward, copy, dot, forward, inner, raised, with_room
@@ -85,7 +86,7 @@ def refine(row, scratch, factor, size):
     defect = 1.0
     for i in range(size):
         atom = scratch.members[i]
-        step[i] = scratch.correlation[atom] - row.l1[atom] * scratch.sign[i]
+        step[i] = scratch.correlation[atom] - price(row, atom, scratch.sign[i])
         defect -= scratch.value[i]
     forward(factor, size, scratch.columns, np.int64(1))
     if row.sum_to_one:
@@ -125,7 +126,7 @@ def make_way(row, scratch, factor, size):
     ``columns[0]`` holds the forward-solved column of the entering atom.
     """
     atom = scratch.entering[0]
-    correlation = scratch.correlation[atom]
+    correlation = scratch.correlation[atom] + row.common
     heading = 1.0 if correlation > 0.0 or row.nonnegative else -1.0
     slope = heading * correlation - row.l1[atom]
     direction = scratch.target[:size]
@@ -185,7 +186,7 @@ def list_best(row, scratch):
     """Let the single atom enter that is best on its own."""
     best, lowest = 0, np.inf
     for atom in range(row.cross.size):
-        value = 0.5 * diagonal(row, atom) - row.cross[atom] + row.l1[atom]
+        value = 0.5 * diagonal(row, atom) - row.cross[atom] + price(row, atom, 1.0)
         if value < lowest:
             best, lowest = atom, value
     scratch.entering[0], scratch.entering_value[0] = best, 1.0
@@ -264,6 +265,15 @@ def prepare(cross, shift, line, size_of):
 
 
 @inner
+def smallest(weights):
+    """The smallest of the weights; 0 if all are infinite."""
+    least = np.inf
+    for j in range(weights.size):
+        least = min(least, weights[j])
+    return least if least < np.inf else 0.0
+
+
+@inner
 def mean_diagonal(gram):
     """Mean of the diagonal, or 1 if that is zero."""
     total = 0.0
@@ -308,9 +318,10 @@ def solve_rows(
         if stop[0] != 0:
             return
         scale = prepare(cross[i], shift, line, scratch.strength)
+        common = smallest(l1[i % l1.shape[0]]) if sum_to_one else 0.0
         row = RowProblem(
             gram, line, l1[i % l1.shape[0]], ridge[i % ridge.shape[0]], nonnegative, sum_to_one,
-            shift, precision, scale, tol,
+            shift, precision, scale, tol, common,
         )  # fmt: skip
         first, last = starts[i], starts[i + 1]
         while True:

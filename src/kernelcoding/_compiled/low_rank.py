@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .active_members import RowProblem, allocate
-from .active_set import gather, solve_row
+from .active_set import gather, smallest, solve_row
 from .cholesky import allocating, copy, dot, inner, raised, subtract_rows, summing
 from .jit import compiled
 
@@ -249,13 +249,14 @@ def fill_working_set(task, work, size, place, low):
 @allocating
 def small_problem(task, work, size):
     """The problem on the working set, as the active-set method wants it."""
-    shift = 0.0
+    shift = common = 0.0
     if task.sum_to_one:
+        common = smallest(work.l1[:size])
         for a in range(size):
             shift += work.matrix[a, a] / size
     return RowProblem(
         work.matrix, work.line[:size], work.l1[:size], work.ridge[:size], task.nonnegative,
-        task.sum_to_one, shift, task.precision, task.scale, task.tol,
+        task.sum_to_one, shift, task.precision, task.scale, task.tol, common,
     )  # fmt: skip
 
 

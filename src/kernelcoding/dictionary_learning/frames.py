@@ -129,7 +129,7 @@ class SampleFrame(Frame):
         self.landmarks = samples
         self.n_samples = samples.n_atoms
         self.dimension = 2 * self.n_samples
-        self.kernel_matrix = samples.facts.double
+        self.kernel_matrix = _kernel_matrix(samples)
 
     def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
         """All samples at once: their inner products are half of the coordinates."""
@@ -180,6 +180,18 @@ class SampleFrame(Frame):
     def project(self, vector: NDArray) -> NDArray:
         """K a, the lower half."""
         return vector[self.n_samples :]
+
+
+def _kernel_matrix(samples: PointDictionary) -> NDArray:
+    """Inner products of samples, computed in double precision.
+
+    Rounded to single precision, K of few features has negative eigenvalues, and atoms learn to
+    have such directions: the objective would rise.
+    """
+    if samples.gram.dtype == np.float64 or samples.kernel.uses_index:
+        return samples.facts.double
+    points = samples.points.astype(np.float64)
+    return PointDictionary(samples.kernel, points, samples.index).facts.double
 
 
 class LandmarkFrame(Frame):

@@ -26,6 +26,7 @@ from ..solvers import (
 )
 from ..solvers.low_rank import Scores
 from ..solvers.result import CodingResult, Options
+from ..solvers.scaling import solve_scaled
 from .scored import solve_each
 from .sensitivity import Sensitivity
 
@@ -146,7 +147,8 @@ class Penalised:
 
     def solve(self, problem: CodingProblem, options: Options) -> CodingResult:
         """Code every sample of a problem, in the problem's precision."""
-        result = self.solver(problem, self.penalty(problem), self.constraint, options)
+        penalty = self.penalty(problem)
+        result = solve_scaled(self.solver, problem, penalty, self.constraint, options)
         if not options.sparse_output or is_csr(result.codes):
             return result
         return replace(result, codes=sparse.csr_array(result.codes))

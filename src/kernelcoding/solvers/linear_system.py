@@ -23,6 +23,9 @@ from ..problem import CodingProblem
 from .conjugate_gradient import solve_affine
 from .result import CodingResult, Options
 
+STATIONARY = 1e-6
+# Beyond this ratio of the largest to the smallest ridge of a sample, iterations need not converge.
+LARGEST_RATIO = 1e8
 # Below this many atoms a factorisation is cheaper than iterations.
 FEW_ATOMS = 100
 
@@ -30,10 +33,35 @@ FEW_ATOMS = 100
 def solve(
     problem: CodingProblem, penalty: Penalty, constraint: Constraint, options: Options
 ) -> CodingResult:
-    """Codes of a quadratic penalty, free or summing to one; computed in double precision."""
+    """Codes of a quadratic penalty, free or summing to one; computed in double precision.
+
+    A row has converged when it is stationary: the residual's part along each atom, both of unit
+    norm, is at most ``STATIONARY``, or rounding.
+    """
     exact = problem.astype(np.float64)
     codes = _solve(exact, penalty, constraint.sum_to_one, options.n_jobs)
-    return CodingResult.closed_form(codes.astype(problem.cross.dtype, copy=False))
+    converged = _is_stationary(exact, penalty, constraint.sum_to_one, codes)
+    ones = np.ones(len(codes), dtype=int)
+    return CodingResult(codes.astype(problem.cross.dtype, copy=False), converged, ones)
+
+
+def _is_stationary(
+    problem: CodingProblem, penalty: Penalty, sum_to_one: bool, codes: NDArray
+) -> NDArray:
+    """Which rows are solutions of their systems, (n,) booleans."""
+    norms = np.sqrt(np.maximum(np.diag(problem.gram), 0.0) + penalty.ridge)
+    slope = problem.correlation(codes) - penalty.ridge * codes
+    unit = np.sqrt(np.maximum(problem.self_similarity, 0.0))
+    size = unit + (np.abs(codes) * norms).sum(axis=1)
+    if sum_to_one:
+        # Any multiplier would do: that of the atoms for which it is best known.
+        weights = 1.0 / np.maximum(norms**2, np.finfo(np.float64).tiny)
+        weights = weights / weights.max(axis=1, keepdims=True)
+        slope -= ((slope * weights).sum(axis=1) / weights.sum(axis=1))[:, None]
+        unit = np.maximum(unit, norms.min(axis=1))
+    rounding = 16 * problem.n_atoms * float(np.finfo(problem.facts.gram.dtype).eps) * size
+    allowed = norms * (STATIONARY * unit + rounding)[:, None]
+    return np.all(np.abs(slope) <= allowed, axis=1)  # false where a code is not a number
 
 
 def _solve(
@@ -46,9 +74,15 @@ def _solve(
     ridge = np.broadcast_to(penalty.ridge, problem.cross.shape)
     if problem.n_atoms < FEW_ATOMS or not sum_to_one or not np.all(ridge > 0):
         return factorise_each(problem, ridge, sum_to_one, n_jobs)
-    # Beyond a sixth of N iterations of 2 N^2 operations, a factor would have been cheaper.
-    codes, converged = solve_affine(problem, ridge, max_iter=problem.n_atoms // 6)
-    rest = np.flatnonzero(~converged)
+    codes = np.empty_like(problem.cross)
+    iterated = ridge.max(axis=1) <= LARGEST_RATIO * ridge.min(axis=1)
+    rows = np.flatnonzero(iterated)
+    if rows.size:
+        # Beyond a sixth of N iterations of 2 N^2 operations, a factor would have been cheaper.
+        part = problem if iterated.all() else problem.take(rows)
+        codes[rows], converged = solve_affine(part, ridge[rows], max_iter=problem.n_atoms // 6)
+        iterated[rows] = converged
+    rest = np.flatnonzero(~iterated)
     if rest.size:
         codes[rest] = factorise_each(problem.take(rest), ridge[rest], sum_to_one, n_jobs)
     return codes
@@ -81,15 +115,20 @@ def factorise_each(
 
 
 def _solve_one(system: NDArray, right: NDArray, sum_to_one: bool) -> NDArray:
+    diagonal = np.diag(system)
+    # To a unit diagonal: ridges over many decades are no reason to call the system singular.
+    positive = diagonal > 0
+    scale = np.divide(1.0, np.sqrt(diagonal), out=np.ones_like(diagonal), where=positive)
     try:
-        factor = linalg.cho_factor(system)
+        factor = linalg.cho_factor(system * scale[:, None] * scale[None, :])
     except linalg.LinAlgError:
         return _spectral(GramFacts(system), right[None], 0.0, sum_to_one)[0]
-    cutoff = len(system) * np.finfo(np.float64).eps * np.abs(np.diag(system)).max()
+    cutoff = len(system) * np.finfo(np.float64).eps
     if np.diag(factor[0]).min() ** 2 <= cutoff:  # singular, as far as one can tell
         return _spectral(GramFacts(system), right[None], 0.0, sum_to_one)[0]
-    codes = linalg.cho_solve(factor, right)
+    codes = scale * linalg.cho_solve(factor, scale * right)
     if not sum_to_one:
         return codes
-    direction = linalg.cho_solve(factor, np.ones(len(system)))
-    return codes - (codes.sum() - 1.0) / direction.sum() * direction
+    direction = scale * linalg.cho_solve(factor, scale)
+    codes -= (codes.sum() - 1.0) / direction.sum() * direction
+    return codes

@@ -1,0 +1,109 @@
+"""Numbers of very different size: prices against similarities, and norms of atoms."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.optimize import nnls
+
+from helpers import cases
+from helpers.cases import solve
+from kernelcoding.constraints import Free, NonNegative, Simplex, SumToOne
+from kernelcoding.formulations import Penalised
+from kernelcoding.gram import GramFacts
+from kernelcoding.priors import L1, ElasticNet, LocalCoordinate, NoPrior, Ridge, WeightedL1
+from kernelcoding.problem import CodingProblem
+
+
+def linear(atoms, samples):
+    return CodingProblem((samples**2).sum(axis=1), samples @ atoms.T, atoms @ atoms.T)
+
+
+def decades(rng):
+    """Atoms whose norms span seven decades."""
+    atoms = rng.standard_normal((6, 8)) * 10.0 ** rng.uniform(-7, 0, size=(6, 1))
+    return atoms, rng.standard_normal((3, 8))
+
+
+# Prices large against similarities ---------------------------------------------------------
+
+PRICES = [L1(), WeightedL1([1, 1, 1, 2, 2, 3]), ElasticNet(1 - 1e-9), LocalCoordinate()]
+
+
+@pytest.mark.parametrize("alpha", [1.0, 1e3, 1e6, 1e9, 1e12, 1e15])
+@pytest.mark.parametrize("constraint", [SumToOne(), Simplex()], ids=repr)
+@pytest.mark.parametrize("prior", PRICES, ids=lambda prior: type(prior).__name__)
+def test_codes_sum_to_one_whatever_the_price(prior, constraint, alpha, rng):
+    problem = linear(1e-3 * rng.standard_normal((6, 4)), 1e-3 * rng.standard_normal((5, 4)))
+    formulation = Penalised(prior, constraint, alpha)
+    result = solve(problem, formulation)
+    assert result.converged.all()
+    assert_allclose(result.codes.sum(axis=1), 1.0, rtol=0, atol=1e-14)
+    if constraint.nonnegative:
+        assert result.codes.min() >= 0.0
+    values = formulation.objective(problem, result.codes)
+    assert np.all(formulation.gap(problem, result.codes) <= 1e-5 * values)
+
+
+@pytest.mark.parametrize("constraint", [SumToOne(), Simplex()], ids=repr)
+def test_a_price_that_all_atoms_share_changes_nothing(constraint, rng):
+    # Codes that sum to one and are not negative pay it once, whatever they are.
+    problem = cases.linear_problem(rng, 20)
+    free = solve(problem, Penalised(NoPrior(), Simplex()), tol=1e-12).codes
+    for alpha in (1e2, 1e4):
+        priced = solve(problem, Penalised(L1(), constraint, alpha), tol=1e-16).codes
+        assert_allclose(priced, free, atol=1e-9)
+
+
+# Norms over many decades -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-12, 1e-6])
+def test_small_atoms_are_not_overlooked(ridge, rng):
+    for _ in range(20):
+        atoms, samples = decades(rng)
+        problem = linear(atoms, samples)
+        prior = Ridge() if ridge else NoPrior()
+        result = solve(problem, Penalised(prior, NonNegative(), ridge or 1.0))
+        assert result.converged.all()
+        # Columns of unit norm: the reference must not overlook them either.
+        system = np.vstack([atoms.T, np.sqrt(ridge) * np.eye(6)])
+        norms = np.linalg.norm(system, axis=0)
+        for sample, code in zip(samples, result.codes, strict=True):
+            target = np.append(sample, np.zeros(6))
+            _, distance = nnls(system / norms, target)
+            assert_allclose(np.linalg.norm(system @ code - target), distance, rtol=1e-5)
+
+
+def test_small_atoms_span_as_much_as_large_ones(rng):
+    atoms, samples = decades(rng)
+    atoms *= 10.0 ** np.linspace(-7, 0, 6)[:, None]
+    codes = solve(linear(atoms, samples), Penalised(NoPrior(), Free())).codes
+    units = atoms / np.linalg.norm(atoms, axis=1, keepdims=True)
+    expected = np.linalg.lstsq(units.T, samples.T, rcond=None)[0].T @ units
+    assert_allclose(codes @ atoms, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("constraint", [Free(), NonNegative()], ids=repr)
+@pytest.mark.parametrize("compact", [False, True])
+def test_scaled_codes_keep_form_precision_and_start(compact, constraint, rng):
+    problem = linear(*decades(rng))
+    formulation = Penalised(L1(), constraint, 1e-8)
+    codes = solve(problem, formulation, tol=1e-10).codes
+    start = sparse.csr_array(codes) if compact else codes
+    again = solve(problem, formulation, tol=1e-10, sparse_output=compact, start=start)
+    assert sparse.issparse(again.codes) is compact
+    assert again.n_iter.max() <= 2
+    dense = again.codes.toarray() if compact else again.codes
+    assert_allclose(dense * np.sqrt(np.diag(problem.gram)), codes * np.sqrt(np.diag(problem.gram)))
+    single = solve(problem.astype(np.float32), formulation).codes
+    assert single.dtype == np.float32
+
+
+def test_similar_norms_are_left_alone(rng):
+    norms = np.array([0.1, 1.0, 9.0])
+    assert GramFacts(np.diag(norms**2)).equilibration is None
+    assert GramFacts(np.zeros((2, 2))).equilibration is None
+    scale = GramFacts(np.diag([1e-8, 0.0, 1.0])).equilibration
+    assert_array_equal(np.frexp(scale)[0], 0.5)  # powers of two
+    assert_allclose(scale * [1e-4, 1.0, 1.0], [1.0, 1.0, 1.0], rtol=0.5)
