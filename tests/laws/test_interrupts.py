@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+
 from helpers.interrupts import reports
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no signals to oneself here")
