@@ -264,7 +264,7 @@ def test_float32_in_float32_out(coder):
 
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(degree=2)], ids=repr)
 def test_learning_from_float32_never_rises(kernel):
-    # Four features: rounded to single precision, K has eigenvalues of either sign beyond the fourth.
+    # Four features: rounded to single precision, K has small eigenvalues of either sign.
     X = load_iris().data[::2].astype(np.float32)
     for alpha in (1e-6, 1e-3):
         coder = kc.KernelCoder(
