@@ -54,11 +54,12 @@ def _is_stationary(
     unit = np.sqrt(np.maximum(problem.self_similarity, 0.0))
     size = unit + (np.abs(codes) * norms).sum(axis=1)
     if sum_to_one:
-        # Any multiplier would do: that of the atoms for which it is best known.
-        weights = 1.0 / np.maximum(norms**2, np.finfo(np.float64).tiny)
-        weights = weights / weights.max(axis=1, keepdims=True)
+        # A further coordinate, the same for all atoms, stands for the sum. Any multiplier would
+        # do: that of the atoms for which it is best known.
+        norms = np.sqrt(norms**2 + problem.facts.affine_shift)
+        weights = 1.0 / norms**2
         slope -= ((slope * weights).sum(axis=1) / weights.sum(axis=1))[:, None]
-        unit = np.maximum(unit, norms.min(axis=1))
+        unit = unit + np.sqrt(problem.facts.affine_shift)
     rounding = 16 * problem.n_atoms * float(np.finfo(problem.facts.gram.dtype).eps) * size
     allowed = norms * (STATIONARY * unit + rounding)[:, None]
     return np.all(np.abs(slope) <= allowed, axis=1)  # false where a code is not a number
