@@ -31,6 +31,18 @@ KNOWN: tuple[Known, ...] = (
         "least squares: the cut-off of eigenvalues drops directions that matter",
     ),
     Known(
+        "problems",
+        " (LocalCoordinate|WeightedL1) (Free|NonNegative)$",
+        "^converged",
+        "norms of atoms over many decades: an atom without weight is tested by the largest one",
+    ),
+    Known(
+        "command-line",
+        " np[yz]$",
+        "^SystemError .*PyUnicode_New",
+        "words of an NPY file that are no characters",
+    ),
+    Known(
         "estimators",
         "(huge|infinite)",
         "not finite",
