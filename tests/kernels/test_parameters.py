@@ -385,3 +385,12 @@ def test_every_missing_method_of_a_kernel_is_named():
             getattr(Kernel(), method)(None)
     with pytest.raises(NotImplementedError, match="Kernel does not implement statistic, which"):
         Kernel().statistic(None, None)
+
+
+def test_points_and_norms_that_do_not_go_together_are_refused():
+    """Compiled code would read beyond the norms."""
+    kernel = Gaussian()
+    prepared = kernel.prepare(np.eye(4))
+    forged = prepared._replace(squared_norms=prepared.squared_norms[:2])
+    with pytest.raises(ValueError, match=r"one squared norm for each of 4 points, got \(2,\)"):
+        kernel.statistic(prepared, forged)
