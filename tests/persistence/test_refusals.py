@@ -9,7 +9,7 @@ import pytest
 import kernelcoding as kc
 from helpers.model_files import coder_of, contents, refused, write
 from helpers.names import stable
-from kernelcoding.persistence import load, save
+from kernelcoding.persistence import ModelFileError, load, save
 
 FOREIGN = """os:system posix:system builtins:eval builtins:object builtins:dict subprocess:Popen
 sklearn.linear_model._logistic:LogisticRegression sklearn.base:BaseEstimator
