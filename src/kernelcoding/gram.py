@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+
+from .long_calls import eigh
 
 
 class Spectrum(NamedTuple):
@@ -38,7 +39,7 @@ class GramFacts:
     @cached_property
     def spectrum(self) -> Spectrum:
         """Eigenvalues and eigenvectors; a negative eigenvalue here is rounding."""
-        values, vectors = linalg.eigh(self.double)
+        values, vectors = eigh(self.double)
         return Spectrum(np.maximum(values, 0.0), vectors)
 
     @property

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from ..long_calls import product, row_by_row
+from ..parallel import short_slices
 
 __all__ = [
     "Points",
+    "city_block",
     "inner_products",
     "mirror",
     "points_of",
@@ -41,7 +47,7 @@ def require_same_width(left: NDArray, right: NDArray) -> None:
 def inner_products(P: Points, Q: Points) -> NDArray:
     """Inner products of shape (n, m); exactly symmetric when Q is P."""
     require_same_width(P.points, Q.points)
-    return np.dot(P.points, Q.points.T)
+    return product(P.points, Q.points.T)
 
 
 def squared_distances(P: Points, Q: Points) -> NDArray:
@@ -55,11 +61,18 @@ def squared_distances(P: Points, Q: Points) -> NDArray:
     alone = P is Q
     require_same_width(P.points, Q.points)
     P, Q = _comparable(P, Q)
-    distances = np.dot(P.points, Q.points.T)
-    finish_distances(distances, P.squared_norms, Q.squared_norms)
+    distances = product(P.points, Q.points.T)
+    for rows in short_slices(len(distances), len(Q.points)):
+        finish_distances(distances[rows], P.squared_norms[rows], Q.squared_norms)
     if alone:
         np.fill_diagonal(distances, 0.0)
     return distances
+
+
+def city_block(left: NDArray, right: NDArray) -> NDArray:
+    """Sums of absolute differences, shape (n, m), in double precision."""
+    found = np.empty((len(left), len(right)))
+    return row_by_row(partial(cdist, metric="cityblock"), left, right, found)
 
 
 def _comparable(P: Points, Q: Points) -> tuple[Points, Points]:
