@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from .long_calls import eigh
+
 # Kernels are sums, products and exponentials of a few numbers: errors of some last places.
 LAST_PLACES = 32
 # Norms of atoms that solvers take as they are, largest over smallest.
@@ -154,7 +156,7 @@ class GramFacts:
     @cached_property
     def spectrum(self) -> Spectrum:
         """Eigenvalues and eigenvectors; a negative eigenvalue here is rounding."""
-        values, vectors = linalg.eigh(self.double)
+        values, vectors = eigh(self.double)
         return Spectrum(np.maximum(values, 0.0), vectors)
 
     @property

@@ -15,7 +15,7 @@ import threading
 from _thread import start_new_thread
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import cpu_count
@@ -23,11 +23,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 Result = TypeVar("Result")
-Parameters = ParamSpec("Parameters")
 
-# Operations of compiled loops, and of BLAS, that take some 50 milliseconds.
-SHORT = 2**26
-SHORT_BLAS = 2**29
+SHORT = 2**26  # operations of compiled loops that take some 50 milliseconds
 FEW = 64  # rows; slices of fewer would cost more than a thread does
 WAKE = 0.1  # seconds; where locks do not hear of signals (Windows), Ctrl-C is seen this late
 PATIENCE = 0.2  # seconds that interrupted work is given to stop before it is left alone
@@ -91,31 +88,19 @@ def map_blocks(
         return _share(function, slices, n_threads)
 
 
-def wait_for(
-    function: Callable[Parameters, Result],
-    *args: Parameters.args,
-    **kwargs: Parameters.kwargs,
-) -> Result:
-    """One call that may be long and knows no flag (BLAS, LAPACK), in a thread of its own.
+def wait_for(function: Callable[[], Result]) -> Result:
+    """One long call that knows no flag but lets other threads run, in a thread of its own.
 
     Interrupted, it is left alone: it goes on to its end, and what it returns is thrown away.
     """
     if not _hears_signals():
-        return function(*args, **kwargs)
-    return _share(lambda rows: function(*args, **kwargs), [slice(0, 0)], 1)[0]
+        return function()
+    return _share(lambda rows: function(), [slice(0, 0)], 1)[0]
 
 
-def product(left: NDArray, right: NDArray) -> NDArray:
-    """``left @ right``, bit for bit, which an interrupt does not wait for where it is long."""
-    if left.size * right.shape[-1] <= SHORT_BLAS:
-        return np.dot(left, right)
-    return wait_for(np.dot, left, right)
-
-
-def row_slices(array: NDArray, cost: int = 1) -> list[slice]:
-    """Slices of rows that compiled code is done with in a moment, at ``cost`` per number."""
-    per_row = max(1, cost * (array.size // max(len(array), 1)))
-    return _slices(len(array), max(1, SHORT // per_row))
+def short_slices(n_rows: int, cost: int) -> list[slice]:
+    """Slices of rows that are done with in a moment, at ``cost`` operations per row."""
+    return _slices(n_rows, max(1, SHORT // max(cost, 1)))
 
 
 def stop_flag() -> NDArray:
@@ -170,8 +155,6 @@ class _Task:
         """Until it is done; a signal is heard in between."""
         while not self.busy.acquire(timeout=WAKE):
             pass
-        if self.error is not None:
-            raise self.error
 
 
 def _share(
@@ -183,9 +166,19 @@ def _share(
     listens = _hears_signals()
     stop = np.zeros(1, np.uint8) if listens else stop_flag()
 
+    def end() -> None:
+        for _ in waiting:  # nobody takes another slice
+            pass
+        if listens:
+            stop[0] = 1
+
     def work() -> None:
-        for position, rows in waiting:
-            results[position] = _wanted(function(rows), stop)
+        try:
+            for position, rows in waiting:
+                results[position] = _wanted(function(rows), stop)
+        except BaseException:
+            end()
+            raise
 
     tasks: list[_Task] = []
     try:
@@ -196,13 +189,19 @@ def _share(
         for task in tasks:
             task.wait()
     except BaseException:
-        for _ in waiting:  # nobody takes another slice
-            pass
+        end()
         if listens:
-            stop[0] = 1
             _let_end(tasks)
         raise
+    _raise_first(tasks)
     return results
+
+
+def _raise_first(tasks: Sequence[_Task]) -> None:
+    """Raise what ended the work, which is not what the others saw who stopped because of it."""
+    errors = [task.error for task in tasks if task.error is not None]
+    for error in sorted(errors, key=lambda error: isinstance(error, Stopped)):
+        raise error
 
 
 def _let_end(tasks: Sequence[_Task]) -> None:

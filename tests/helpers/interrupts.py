@@ -19,7 +19,7 @@ sent = []
 def interrupted_after(seconds, call):
     '''What a call raised or returned when SIGINT came, and how many seconds later.'''
     def interrupt():
-        time.sleep(seconds)
+        seconds() if callable(seconds) else time.sleep(seconds)
         sent.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
 

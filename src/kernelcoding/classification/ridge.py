@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from ..codes import Codes, dense, is_csr, second_moment
 from ..dictionary_learning.updates.quadratic import times_inverse
+from ..long_calls import eigh
 
 # Regularizations that are tried, relative to the mean curvature, and samples they are judged on.
 REGULARIZATIONS = np.logspace(-7, 1, 17)
@@ -89,7 +89,7 @@ class RidgePath:
 
     def __init__(self, codes: Codes, targets: NDArray, sample_weight: NDArray, intercept: bool):
         second, mixed, mean, self.mean_target = moments(codes, targets, sample_weight, intercept)
-        values, vectors = linalg.eigh(second, driver="evd", check_finite=False)
+        values, vectors = eigh(second, driver="evd")
         self.values = np.maximum(values, 0.0)
         self.turned = (dense(codes) - mean) @ vectors
         self.right = vectors.T @ mixed

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from ..kernels.base import Kernel
+from ..long_calls import eigh
 from ..problem import CodingProblem, Neighbours
 from ..selection import smallest
 from .base import Dictionary
@@ -57,7 +57,7 @@ class PointDictionary(Dictionary):
     def _positive_part(self) -> NDArray | None:
         """Eigenvectors of the positive spectrum, where there is a negative one to drop."""
         gram = self.gram_before_clipping
-        values, vectors = linalg.eigh(gram)
+        values, vectors = eigh(gram)
         cutoff = max(INDEFINITE, len(gram) * float(np.finfo(gram.dtype).eps)) * values[-1]
         if values[-1] >= 0 and values[0] >= -cutoff:
             return None

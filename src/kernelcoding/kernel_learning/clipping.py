@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from ..dictionary.points import INDEFINITE
+from ..long_calls import eigh
 
 
 class Clipping:
@@ -30,7 +31,7 @@ class Clipping:
         self.is_needed = not is_definite(among)
         if not self.is_needed:
             return
-        self.values, self.vectors = linalg.eigh(among, driver="evd")
+        self.values, self.vectors = eigh(among, driver="evd")
         cutoff = INDEFINITE * self.values[-1]
         self.is_needed = bool(self.values[0] < -cutoff)
         self.keep = self.values > cutoff

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel
 
+from ..long_calls import row_by_row
 from .base import Kernel
 from .checks import check_stack
-from .pairs import require_same_width
+from .pairs import city_block, require_same_width
 from .radial import ExponentialKernel
 
 __all__ = ["ChiSquared", "HistogramIntersection"]
@@ -64,7 +64,8 @@ class ChiSquared(ExponentialKernel, _Histograms):
             return np.zeros((len(P[0]), len(Q[0])), dtype=np.result_type(P[0], Q[0]))
         # scikit-learn's loop refuses read-only arrays, which joblib hands to its workers
         left, right = (np.require(part[0], requirements="W") for part in (P, Q))
-        negative = additive_chi2_kernel(left, right)
+        negative = np.empty((len(left), len(right)), np.result_type(left, right))
+        row_by_row(additive_chi2_kernel, left, right, negative)
         return np.negative(negative, out=negative)
 
 
@@ -86,7 +87,7 @@ class HistogramIntersection(_Histograms):
         require_same_width(left, right)
         sums = [part.sum(axis=1, dtype=np.float64) for part in (left, right)]
         values = sums[0][:, np.newaxis] + sums[1]
-        values -= cdist(left, right, "cityblock")
+        values -= city_block(left, right)
         values *= 0.5
         np.maximum(values, 0.0, out=values)
         return values.astype(np.result_type(left, right), copy=False)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from ..long_calls import product, row_by_row
+from ..parallel import short_slices
 
 __all__ = [
     "Points",
+    "city_block",
     "inner_products",
     "mirror",
     "points_of",
@@ -59,7 +65,7 @@ def _require_whole(P: Points) -> None:
 def inner_products(P: Points, Q: Points) -> NDArray:
     """Inner products of shape (n, m); exactly symmetric when Q is P."""
     require_same_width(P.points, Q.points)
-    return np.dot(P.points, Q.points.T)
+    return product(P.points, Q.points.T)
 
 
 def squared_distances(P: Points, Q: Points) -> NDArray:
@@ -82,11 +88,19 @@ def squared_distances(P: Points, Q: Points) -> NDArray:
         P, Q = (points_of(stack.points.astype(np.float64)) for stack in (P, Q))
     near, far = (NEAR, FAR) if P.points.dtype == np.float64 else (NEAR_SINGLE, FAR_SINGLE)
     left, right = _moved(P, Q, far)
-    distances = np.dot(left.points, right.points.T)
-    finish_distances(
-        distances, left.squared_norms, right.squared_norms, P.points, Q.points, near, alone
-    )
+    distances = product(left.points, right.points.T)
+    # Symmetry needs the whole matrix at once; else short calls let an interrupt through.
+    slices = [slice(None)] if alone else short_slices(len(distances), len(Q.points))
+    for rows in slices:
+        norms = left.squared_norms[rows], right.squared_norms
+        finish_distances(distances[rows], *norms, P.points[rows], Q.points, near, alone)
     return distances
+
+
+def city_block(left: NDArray, right: NDArray) -> NDArray:
+    """Sums of absolute differences, shape (n, m), in double precision."""
+    found = np.empty((len(left), len(right)))
+    return row_by_row(partial(cdist, metric="cityblock"), left, right, found)
 
 
 def _moved(P: Points, Q: Points, far: float) -> tuple[Points, Points]:

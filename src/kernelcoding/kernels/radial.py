@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from ..parallel import short_slices
 from .base import FeatureNames, Kernel, Prepared
 from .pairs import Points, squared_distances
 from .widths import number_gamma, resolve_gamma
@@ -24,7 +25,8 @@ def decay(values: NDArray, gamma: float) -> NDArray:
     if values.ndim == 2 and values.dtype == np.float64:
         from .._compiled.exponential import scaled_exponential
 
-        scaled_exponential(values, -float(gamma))
+        for rows in short_slices(len(values), 4 * values.shape[1]):
+            scaled_exponential(values[rows], -float(gamma))
         return values
     values *= values.dtype.type(-gamma)
     return np.exp(values, out=values)

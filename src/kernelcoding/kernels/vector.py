@@ -6,12 +6,11 @@ from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
 from .base import FeatureNames, Kernel
 from .checks import check_stack
-from .pairs import Points, inner_products, points_of, require_same_width
+from .pairs import Points, city_block, inner_products, points_of, require_same_width
 from .radial import ExponentialKernel, SquaredDistanceKernel
 from .widths import number_gamma, resolve_gamma, variance_width
 
@@ -245,5 +244,5 @@ class Laplacian(ExponentialKernel, _Vectors):
     def statistic(self, P: Points, Q: Points) -> NDArray:
         """City-block distances, shape (n, m)."""
         require_same_width(P.points, Q.points)
-        distances = cdist(P.points, Q.points, "cityblock")
+        distances = city_block(P.points, Q.points)
         return distances.astype(np.result_type(P.points, Q.points), copy=False)

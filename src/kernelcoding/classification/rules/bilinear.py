@@ -10,6 +10,7 @@ from scipy import linalg
 
 from ...codes import Codes, products
 from ...dictionary_learning.frames import SampleFrame
+from ...long_calls import eigh
 from .. import ridge
 from ..classifiers import BilinearClassifier, Classifier, squared_norm
 from .base import Rule, TrainingCodes
@@ -26,7 +27,7 @@ class BilinearRule(Rule):
         """By leaving out each sample in turn, in closed form."""
         n, n_classes = data.targets.shape
         kernel, data = _weighted_product(data)
-        values, vectors = linalg.eigh(kernel, driver="evd", check_finite=False)
+        values, vectors = eigh(kernel, driver="evd")
         values = np.maximum(values, 0.0)
         root = np.sqrt(data.sample_weight)
         right, ones = vectors.T @ (root[:, None] * data.targets), vectors.T @ root

@@ -1,0 +1,76 @@
+"""Sharing out rows: order, errors, and who does the work."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from kernelcoding import parallel
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 3])
+@pytest.mark.parametrize("n_rows", [0, 1, 7, 200])
+@pytest.mark.parametrize("cost", [1, 2**24, 2**40])
+def test_slices_cover_the_rows_in_order(n_rows, n_jobs, cost):
+    parts = parallel.map_rows(lambda rows: np.arange(n_rows)[rows], n_rows, n_jobs, cost=cost)
+    np.testing.assert_array_equal(np.concatenate(parts), np.arange(n_rows))
+
+
+def test_the_main_thread_only_waits_for_long_work():
+    def here(rows):
+        return threading.current_thread() is threading.main_thread()
+
+    assert parallel.map_rows(here, 10, None, cost=1) == [True]
+    assert parallel.map_rows(here, 1, None, cost=2**20) == [True]
+    assert not any(parallel.map_rows(here, 10, None, cost=2**30))
+    assert not any(parallel.map_blocks(here, 10, 2, 2))
+    assert not parallel.wait_for(lambda: here(slice(0)))
+
+
+def test_work_in_another_thread_stays_there():
+    """Signals cannot reach it, so that one thread need not start a second one."""
+    found = []
+
+    def elsewhere():
+        own = threading.get_ident()
+        found.extend(parallel.map_rows(lambda _: threading.get_ident() == own, 10, 1, cost=2**30))
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert found == [True]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_an_error_ends_the_work_of_all_threads(error):
+    begun, stopped = [], []
+
+    def fail(rows):
+        begun.append(rows.start)
+        if rows.start == 2:
+            raise error
+        stop = parallel.stop_flag()
+        for _ in range(500):
+            if stop[0]:
+                stopped.append(rows.start)
+                break
+            time.sleep(0.01)
+
+    with pytest.raises(error):
+        parallel.map_blocks(fail, 100, 1, 3)
+    assert sorted(begun) == [0, 1, 2]
+    assert sorted(stopped) == [0, 1]
+
+
+def test_flags_reach_work_inside_work():
+    """One flag, so that whoever waits at the outside stops compiled code at the inside."""
+    flags = []
+
+    def outer(rows):
+        flags.append(parallel.stop_flag())
+        parallel.map_rows(lambda _: flags.append(parallel.stop_flag()), 100, 2, cost=2**30)
+
+    parallel.map_blocks(outer, 2, 1, 2)
+    assert len({id(flag) for flag in flags}) == 1
+    assert parallel.stop_flag() is not flags[0]
