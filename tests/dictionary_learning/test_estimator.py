@@ -19,6 +19,8 @@ from helpers.learning import digits, never_rises
 from kernelcoding import constraints, priors
 from kernelcoding.dictionary.candidates import Candidates
 from kernelcoding.dictionary.choosing import spread_choice
+from kernelcoding.dictionary_learning import base
+from kernelcoding.kernel_learning import KernelLearning
 from kernelcoding.kernels import (
     ChiSquared,
     Gaussian,
@@ -348,3 +350,25 @@ def test_grid_search_through_a_pipeline():
     given = clone(model).set_params(dl__coder__kernel="precomputed")
     expected = cross_val_score(model, X, y, cv=3)
     assert_array_equal(cross_val_score(given, rbf_kernel(X, gamma=GAMMA), y, cv=3), expected)
+
+
+def test_an_interrupt_while_the_kernel_is_learned_again_keeps_the_first_dictionary(monkeypatch):
+    X, really, calls = digits(80), base.learn_kernel, []
+
+    def learn_once(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return really(*arguments)
+
+    settings = {"max_iter": 2, "random_state": 0}
+    expected = learning(learn_kernel=KernelLearning(rounds=0), **settings).fit(X)
+    monkeypatch.setattr(base, "learn_kernel", learn_once)
+    with pytest.warns(
+        UserWarning, match="interrupted while the kernel was learned again: the best"
+    ):
+        found = learning(learn_kernel=KernelLearning(rounds=3), **settings).fit(X)
+    assert (found.status_, len(calls)) == ("interrupted", 2)
+    assert found.kernel_.gamma == expected.kernel_.gamma
+    assert_array_equal(found.dictionary_.weights, expected.dictionary_.weights)
+    assert_array_equal(found.transform(X), expected.transform(X))
