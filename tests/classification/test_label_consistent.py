@@ -19,6 +19,7 @@ from kernelcoding.classification import (
     LabelConsistentKSVD,
     SupervisedKernelCoding,
 )
+from kernelcoding.dictionary_learning.learner import AtomLearner
 from kernelcoding.kernels import Gaussian, Polynomial
 
 
@@ -374,3 +375,21 @@ def test_bad_samples_and_labels():
         model.fit(np.zeros_like(X), y)
     with pytest.raises(ValueError, match="Unknown label type"):
         model.fit(X, y + 0.5)
+
+
+def test_an_interrupt_while_classes_are_learned_ends_the_fit(monkeypatch):
+    """Each class has a small dictionary first: one of them is nothing to keep."""
+    X, y = load_digits(return_X_y=True)
+    really, calls = AtomLearner.improve, []
+
+    def improve(learner):
+        calls.append(learner)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return really(learner)
+
+    monkeypatch.setattr(AtomLearner, "improve", improve)
+    model = DiscriminativeKSVD(n_atoms=20, n_nonzero=2, init_iter=5, tol=0.0)
+    with pytest.warns(UserWarning, match="was interrupted"), pytest.raises(KeyboardInterrupt):
+        model.fit(normalize(X[:100]), y[:100])
+    assert len(calls) == 2

@@ -20,6 +20,8 @@ from helpers.learning import digits, never_rises
 from kernelcoding import constraints, priors
 from kernelcoding.dictionary.candidates import Candidates
 from kernelcoding.dictionary.choosing import spread_choice
+from kernelcoding.dictionary_learning import base
+from kernelcoding.kernel_learning import KernelLearning
 from kernelcoding.kernels import (
     ChiSquared,
     Gaussian,
@@ -371,3 +373,25 @@ def test_the_fitted_coder_knows_the_features_of_the_samples():
     assert_array_equal(dl.coder_.feature_names_in_, frame.columns)
     with pytest.raises(ValueError, match="feature names"):
         dl.coder_.transform(frame.rename(columns={"p0": "q0"}))
+
+
+def test_an_interrupt_while_the_kernel_is_learned_again_keeps_the_first_dictionary(monkeypatch):
+    X, really, calls = digits(80), base.learn_kernel, []
+
+    def learn_once(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return really(*arguments)
+
+    settings = {"max_iter": 2, "random_state": 0}
+    expected = learning(learn_kernel=KernelLearning(rounds=0), **settings).fit(X)
+    monkeypatch.setattr(base, "learn_kernel", learn_once)
+    with pytest.warns(
+        UserWarning, match="interrupted while the kernel was learned again: the best"
+    ):
+        found = learning(learn_kernel=KernelLearning(rounds=3), **settings).fit(X)
+    assert (found.status_, len(calls)) == ("interrupted", 2)
+    assert found.kernel_.gamma == expected.kernel_.gamma
+    assert_array_equal(found.dictionary_.weights, expected.dictionary_.weights)
+    assert_array_equal(found.transform(X), expected.transform(X))
