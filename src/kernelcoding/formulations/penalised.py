@@ -27,6 +27,7 @@ from ..solvers import (
 from ..solvers.low_rank import Scores
 from ..solvers.result import CodingResult, Options
 from ..solvers.scaling import solve_scaled
+from ..solvers.unit_sums import with_unit_sums
 from .scored import solve_each
 from .sensitivity import Sensitivity
 
@@ -149,6 +150,8 @@ class Penalised:
         """Code every sample of a problem, in the problem's precision."""
         penalty = self.penalty(problem)
         result = solve_scaled(self.solver, problem, penalty, self.constraint, options)
+        if self.constraint.sum_to_one:
+            result = with_unit_sums(result)
         if not options.sparse_output or is_csr(result.codes):
             return result
         return replace(result, codes=sparse.csr_array(result.codes))
