@@ -15,34 +15,17 @@ class Known(NamedTuple):
 
 
 KNOWN: tuple[Known, ...] = (
-    Known("problems", " NoPrior AtMost$", "^certificate", "AtMost: certificates are no bounds"),
     Known(
         "problems",
-        " (SumToOne|Simplex)$",
-        "not feasible",
-        "codes do not sum to one to the last bits: weights or similarities large against the Gram",
-    ),
-    Known("problems", " Locality ", "^converged", "Locality at large sigma is not optimal"),
-    Known(
-        "problems",
-        "^single_precision Locality ",
-        "^ValueError .* must not contain infs or NaNs",
-        "Locality at large sigma in float32 overflows",
-    ),
-    Known(
-        "problems", "^mixed_norms ", "^(converged|certificate)", "norms of atoms over many decades"
-    ),
-    Known(
-        "problems",
-        " NoPrior (Free|SumToOne)$",
+        "^mixed_norms (Sparse)?GroupL1 |^mixed_norms .* (SumToOne|Simplex)$",
         "^converged",
-        "least squares: the cut-off of eigenvalues drops directions that matter",
+        "norms of atoms over nine decades: not optimal, and the certificate says so",
     ),
     Known(
         "problems",
-        " (LocalCoordinate|WeightedL1) (Free|NonNegative)$",
+        "^(gaussian|near_duplicate) NoPrior (Free|SumToOne)$",
         "^converged",
-        "norms of atoms over many decades: an atom without weight is tested by the largest one",
+        "least squares of nearly equal atoms: a cut-off of eigenvalues; the certificate says so",
     ),
     Known(
         "command-line",
