@@ -100,3 +100,17 @@ def test_long_calls_of_other_libraries_do_not_hold_interrupts_up():
     for name, kind, _, late in reports(LONG_CALLS):
         assert kind == "KeyboardInterrupt", (name, kind)
         assert 0.0 <= late < LATE, name
+
+
+FIRST_USE = """
+coder = kc.KernelSparseCoder("linear", alpha=1e-3).fit(D)
+for seconds in (0.1, 0.2, 0.4):  # importing Numba takes about half a second
+    report("first", *interrupted_after(seconds, lambda: coder.transform(X[:2000])))
+report("after", coder.transform(X[:5]), 0.0)
+"""
+
+
+def test_an_interrupt_at_the_first_use_does_not_break_the_next():
+    *interrupted, after = reports(FIRST_USE)
+    assert [kind for _, kind, *_ in interrupted] == 3 * ["KeyboardInterrupt"]
+    assert after[1] == "ndarray"

@@ -1,14 +1,21 @@
-"""How everything here is compiled: once per machine, without the interpreter lock."""
+"""How everything here is compiled: once per machine, without the interpreter lock.
+
+Numba is loaded, and compiles, in a thread that Ctrl-C does not reach. Broken off it would leave
+half of an import or of a compilation behind, and nothing would work after that.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from ..parallel import wait_for
+
+njit = wait_for(partial(import_module, "numba")).njit
 
 
 def compiled(function: Callable | None = None, **options: Any) -> Callable:
@@ -20,9 +27,18 @@ def compiled(function: Callable | None = None, **options: Any) -> Callable:
     if function is None:
         return lambda inner: compiled(inner, **options)
     try:
-        return tied_to_sources(njit(nogil=True, cache=True, **options)(function))
+        found = tied_to_sources(njit(nogil=True, cache=True, **options)(function))
     except RuntimeError:  # Numba: no locator available for the cache
-        return njit(nogil=True, **options)(function)
+        found = njit(nogil=True, **options)(function)
+    return undisturbed(found)
+
+
+def undisturbed(dispatcher: Any) -> Callable:
+    """Let a function that meets new types be compiled where no interrupt can break it off."""
+    compile_for = getattr(dispatcher, "_compile_for_args", None)
+    if compile_for is not None:  # else Numba has changed: as it was
+        dispatcher._compile_for_args = lambda *args: wait_for(partial(compile_for, *args))
+    return dispatcher
 
 
 def tied_to_sources(dispatcher: Callable) -> Callable:
