@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Protocol
 
 import numpy as np
@@ -86,3 +87,16 @@ def check_count(name: str, value: Any) -> None:
     """Refuse a parameter that is not an integer of at least one."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+
+
+def has_only_characters(array: NDArray) -> bool:
+    """Whether every word of an array read from a file consists of characters.
+
+    NumPy keeps a character in four bytes and looks at none of them; Python raises SystemError when
+    it meets a number that is no character.
+    """
+    if array.dtype.kind != "U" or not array.itemsize:
+        return True
+    order = array.dtype.byteorder.replace("=", "").replace("|", "")
+    points = np.ascontiguousarray(array).view(f"{order}u4")
+    return bool(points.size == 0 or points.max() <= sys.maxunicode)

@@ -152,6 +152,14 @@ def test_missing_numbers_and_labels_are_explained(in_folder):
     assert "must hold an array X (and y for labels), got ['A']" in failed("fit", "nothing.npz")
 
 
+def test_words_that_are_no_text_are_refused(in_folder):
+    words = np.full(3, 2**31, np.uint32).view("U1")
+    np.save("words.npy", words)
+    np.savez("words.npz", X=np.eye(3), y=words)
+    for name in ("words.npy", "words.npz"):
+        assert f"{name} must hold arrays of numbers or words" in failed("fit", name)
+
+
 def test_parquet_files_hold_the_same_samples(in_folder):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")

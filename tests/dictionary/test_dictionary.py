@@ -128,3 +128,9 @@ def test_rounding_is_not_indefiniteness(dtype, rng):
         coder = kc.KernelSparseCoder(kernel=kernel, alpha=0.1).fit(data)  # warnings are errors
         assert_allclose(coder.dictionary_.gram, X @ X.T, rtol=1e-5)
         assert np.isfinite(coder.transform(data)).all()
+
+
+def test_samples_too_large_for_their_own_similarity_are_refused():
+    coder = kc.KernelSparseCoder("linear", alpha=0.1).fit(np.eye(3))
+    with pytest.raises(ValueError, match="NaN or infinite similarities. Rescale the samples"):
+        coder.transform([[0.0, 0.0, 1e200]])

@@ -77,6 +77,13 @@ def test_archives_with_other_members_are_refused(honest, forged):
     assert not Bomb.exploded
 
 
+def test_words_that_are_no_text_are_refused(forged):
+    for order in "<>":
+        word = np.array([97, 2**31], f"{order}u4").view(f"{order}U2")
+        forge(forged, coder_of(alpha={"array": "word"}), {"word": word})
+        refused(forged, "words of the array 'word' are no text")
+
+
 def test_formats_of_the_future_are_named(forged):
     refused(
         forge(forged, coder_of(), format=3, version="9.1"),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..validation import has_only_characters
 from .columns import ModelFeatures, Request, check_count, choose_columns, shortened
 from .csv_files import read_csv
 from .labels import labels_of
@@ -92,10 +93,16 @@ def _arrays(path: Path) -> NDArray | dict[str, NDArray]:
         try:
             found = np.load(file, allow_pickle=False)
             if isinstance(found, np.ndarray):
-                return found
-            return {name: found[name] for name in found.files}
+                return _words_or_numbers(found)
+            return {name: _words_or_numbers(found[name]) for name in found.files}
         except ValueError:  # NumPy would advise to unpickle
             raise ValueError(f"{path} must hold arrays of numbers or words.") from None
+
+
+def _words_or_numbers(array: NDArray) -> NDArray:
+    if not has_only_characters(array):
+        raise ValueError("words that are no text")
+    return array
 
 
 def _features(path: Path, table: NDArray) -> NDArray:

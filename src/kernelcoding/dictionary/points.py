@@ -81,6 +81,7 @@ class PointDictionary(Dictionary):
         cross = _finite(self.kernel.between(prepared, self._prepared))
         self_similarity = self.kernel.diagonal_of(prepared)
         unknown = np.isnan(self_similarity)
+        _finite(self_similarity[~unknown])
         if self._basis is None and not unknown.any():
             return self_similarity, cross
         if self._basis is not None:

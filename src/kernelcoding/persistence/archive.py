@@ -18,6 +18,7 @@ from typing import IO
 import numpy as np
 from numpy.lib import format as npy
 
+from ..validation import has_only_characters
 from .errors import ModelFileError
 
 MAX_RATIO = 100  # expanded bytes per byte of the file
@@ -103,6 +104,8 @@ class ModelArchive:
                 )
             stream.seek(0)
             array = npy.read_array(stream, allow_pickle=False)
+        if not has_only_characters(array):
+            raise ModelFileError(f"words of the array {name!r} are no text: the file is damaged.")
         return array
 
 
