@@ -15,6 +15,7 @@ from .long_calls import eigh
 LAST_PLACES = 32
 # Norms of atoms that solvers take as they are, largest over smallest.
 SIMILAR_NORMS = 100.0
+_DROPPED = float(np.finfo(np.float64).eps)  # of the largest eigenvalue, per atom
 
 
 class Spectrum(NamedTuple):
@@ -137,10 +138,15 @@ class GramFacts:
         return np.where(norms > 0, np.ldexp(1.0, -exponent), 1.0)
 
     @cached_property
-    def equilibrated(self) -> GramFacts:
-        """Facts about the atoms near unit norm."""
-        scale = self.equilibration
-        assert scale is not None
+    def _equilibrated(self) -> GramFacts:
+        assert self.equilibration is not None
+        return self._times(self.equilibration)
+
+    def scaled_by(self, scale: NDArray) -> GramFacts:
+        """Facts about the atoms times powers of two; kept where these are the equilibration."""
+        return self._equilibrated if scale is self.equilibration else self._times(scale)
+
+    def _times(self, scale: NDArray) -> GramFacts:
         return GramFacts(self.double * scale[:, None] * scale[None, :])
 
     @cached_property
@@ -167,8 +173,13 @@ class GramFacts:
     def inverse_values(self, ridge: float = 0.0) -> NDArray:
         """Eigenvalues of the (pseudo-)inverse of ``gram + ridge * I``, (N,)."""
         values = self.spectrum.values + ridge
-        cutoff = len(values) * np.finfo(np.float64).eps * values[-1]
-        return np.divide(1.0, values, out=np.zeros_like(values), where=values > cutoff)
+        large = values > self.cutoff + _DROPPED * len(values) * ridge
+        return np.divide(1.0, values, out=np.zeros_like(values), where=large)
+
+    @property
+    def cutoff(self) -> float:
+        """Eigenvalues up to this are rounding."""
+        return _DROPPED * len(self.gram) * float(self.spectrum.values[-1])
 
     def solve(self, right: NDArray, ridge: float = 0.0) -> NDArray:
         """Rows of ``right`` times the (pseudo-)inverse of ``gram + ridge * I``."""

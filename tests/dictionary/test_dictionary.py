@@ -132,5 +132,5 @@ def test_rounding_is_not_indefiniteness(dtype, rng):
 
 def test_samples_too_large_for_their_own_similarity_are_refused():
     coder = kc.KernelSparseCoder("linear", alpha=0.1).fit(np.eye(3))
-    with pytest.raises(ValueError, match="NaN or infinite similarities. Rescale the samples"):
+    with pytest.raises(ValueError, match=r"NaN or infinite similarities\. Rescale the samples"):
         coder.transform([[0.0, 0.0, 1e200]])

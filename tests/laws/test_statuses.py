@@ -11,6 +11,8 @@ from sklearn.preprocessing import Normalizer, normalize
 
 import kernelcoding as kc
 from kernelcoding.aggregation import Pooling
+from kernelcoding.constraints import Free
+from kernelcoding.priors import NoPrior
 from kernelcoding.solvers.result import CodingResult, Convergence, Status
 
 X, Y = load_digits(return_X_y=True)
@@ -115,3 +117,18 @@ def test_convergence_adds_up():
     with pytest.warns(ConvergenceWarning, match=r"1 of 7 codes in a test did not converge"):
         total.warn(" in a test")
     assert CodingResult.closed_form(np.eye(2)).status is Status.CONVERGED
+    singular = Convergence(1, 2, Status.SINGULAR)
+    for total in (singular + Convergence(3, 3), Convergence(3, 3) + singular):
+        assert total == Convergence(4, 5, Status.SINGULAR)
+
+
+def test_least_squares_that_leave_out_what_rounding_hides_say_so():
+    # Two atoms 1e-8 apart: the sample's part along their difference is large, and their Gram
+    # matrix does not know it.
+    gram = np.array([[1.0, 1.0 - 6e-16], [1.0 - 6e-16, 1.0]])
+    coder = kc.KernelCoder("precomputed", prior=NoPrior(), constraint=Free()).fit(gram)
+    with pytest.warns(ConvergenceWarning, match="depend on each other up to rounding.*Ridge()"):
+        coder.transform([[0.16462444, 0.16462445]])
+    assert told(coder.transform, [[0.16462445, 0.16462445]]) == []
+    twice = kc.KernelCoder("linear", prior=NoPrior(), constraint=Free()).fit([[1.0], [1.0]])
+    assert told(twice.transform, [[0.3]]) == []

@@ -11,7 +11,16 @@ from helpers.cases import solve
 from kernelcoding.constraints import Free, NonNegative, Simplex, SumToOne
 from kernelcoding.formulations import Penalised
 from kernelcoding.gram import GramFacts
-from kernelcoding.priors import L1, ElasticNet, LocalCoordinate, NoPrior, Ridge, WeightedL1
+from kernelcoding.priors import (
+    L1,
+    ElasticNet,
+    GroupL1,
+    LocalCoordinate,
+    NoPrior,
+    Ridge,
+    SparseGroupL1,
+    WeightedL1,
+)
 from kernelcoding.problem import CodingProblem
 
 
@@ -107,3 +116,36 @@ def test_similar_norms_are_left_alone(rng):
     scale = GramFacts(np.diag([1e-8, 0.0, 1.0])).equilibration
     assert_array_equal(np.frexp(scale)[0], 0.5)  # powers of two
     assert_allclose(scale * [1e-4, 1.0, 1.0], [1.0, 1.0, 1.0], rtol=0.5)
+
+
+@pytest.mark.parametrize("constraint", [Free(), NonNegative()], ids=repr)
+@pytest.mark.parametrize("ratio", [None, 0.3])
+def test_groups_of_atoms_over_many_decades(constraint, ratio, rng):
+    groups, weights = [0, 0, 1, 1, 2, 2], [0.0, 1.0, 0.0]
+    for seed in range(20):
+        problem = linear(*decades(np.random.default_rng(seed)))
+        prior = GroupL1(groups, weights) if ratio is None else SparseGroupL1(groups, ratio, weights)
+        formulation = Penalised(prior, constraint, 0.01)
+        result = solve(problem, formulation, tol=1e-8)
+        values = formulation.objective(problem, result.codes)
+        # Within the tolerance of a price, codes of atoms of norm 1e-7 may differ much.
+        assert np.all(formulation.gap(problem, result.codes) <= 1e-3 * values)
+        assert result.converged.all()
+
+
+def test_prices_of_groups_follow_their_atoms(rng):
+    # One atom in each group: the norm of a group is the modulus of a code.
+    problem = linear(*decades(rng))
+    weights = rng.uniform(0.1, 1.0, 6)
+    grouped = solve(problem, Penalised(GroupL1(np.arange(6), weights), Free(), 1e-3), tol=1e-10)
+    plain = solve(problem, Penalised(WeightedL1(weights), Free(), 1e-3), tol=1e-10)
+    assert_allclose(grouped.codes, plain.codes, rtol=1e-6)
+
+
+def test_simplex_codes_of_small_atoms_beside_a_large_one():
+    # The best codes use the small atoms; next to the large one, all they can do looks small.
+    atoms = np.array([[1.0, 1.0, 0.0], [1.0, -1.0, 0.0], [1e6, 0.0, 1e6]])
+    problem = linear(atoms, np.array([[1.0, 0.25, 0.0]]))
+    for prior in (NoPrior(), GroupL1([0, 1, 2], [0.0, 0.0, 0.0])):
+        result = solve(problem, Penalised(prior, Simplex()), tol=1e-5)
+        assert_allclose(result.codes, [[0.625, 0.375, 0.0]], atol=1e-4)

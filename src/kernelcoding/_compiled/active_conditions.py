@@ -61,6 +61,9 @@ def largest_excess(correlation, bound, common, nonnegative, out):
     if nonnegative:
         for j in range(out.size):
             out[j] = correlation[j] - (bound[j] - common)
+    elif common == 0.0:  # most problems: an addition less per atom is five percent of their time
+        for j in range(out.size):
+            out[j] = abs(correlation[j]) - bound[j]
     else:
         for j in range(out.size):
             out[j] = abs(correlation[j] + common) - bound[j]

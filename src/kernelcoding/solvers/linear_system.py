@@ -21,7 +21,7 @@ from ..parallel import map_blocks
 from ..penalty import Penalty
 from ..problem import CodingProblem
 from .conjugate_gradient import solve_affine
-from .result import CodingResult, Options
+from .result import CodingResult, Options, Status
 
 STATIONARY = 1e-6
 # Beyond this ratio of the largest to the smallest ridge of a sample, iterations need not converge.
@@ -36,13 +36,39 @@ def solve(
     """Codes of a quadratic penalty, free or summing to one; computed in double precision.
 
     A row has converged when it is stationary: the residual's part along each atom, both of unit
-    norm, is at most ``STATIONARY``, or rounding.
+    norm, is at most ``STATIONARY``, or rounding; and when nothing that would lower its objective
+    by more than ``tol`` was left out with the directions that rounding dominates.
     """
-    exact = problem.astype(np.float64)
-    codes = _solve(exact, penalty, constraint.sum_to_one, options.n_jobs)
-    converged = _is_stationary(exact, penalty, constraint.sum_to_one, codes)
+    exact, sum_to_one = problem.astype(np.float64), constraint.sum_to_one
+    codes = _solve(exact, penalty, sum_to_one, options.n_jobs)
+    converged = _is_stationary(exact, penalty, sum_to_one, codes)
+    if not np.any(penalty.ridge):
+        converged &= _left_out(exact, sum_to_one, codes) <= options.tol * exact.self_similarity
     ones = np.ones(len(codes), dtype=int)
-    return CodingResult(codes.astype(problem.cross.dtype, copy=False), converged, ones)
+    rounded = codes.astype(problem.cross.dtype, copy=False)
+    return CodingResult(rounded, converged, ones, Status.SINGULAR)
+
+
+def _left_out(problem: CodingProblem, sum_to_one: bool, codes: NDArray) -> NDArray:
+    """What directions without an inverse could at least take off each objective, (n,).
+
+    A direction of curvature c along which the objective has slope s can take off s^2 / 2c. Its
+    curvature is at most twice the cut-off; slopes that rounding explains count nothing.
+    """
+    facts = problem.facts.centred if sum_to_one else problem.facts
+    values, vectors = facts.spectrum
+    dropped = facts.inverse_values() == 0.0
+    if not dropped.any() or values[-1] == 0.0:
+        return np.zeros(len(codes))
+    slope = problem.correlation(codes)
+    if sum_to_one:
+        slope -= slope.mean(axis=1, keepdims=True)
+    slopes = slope @ vectors[:, dropped]
+    norms = np.sqrt(np.maximum(np.diag(problem.gram), 0.0))
+    size = np.sqrt(np.maximum(problem.self_similarity, 0.0)) + np.abs(codes) @ norms
+    rounding = problem.facts.precision * size * np.sqrt((norms**2).sum())
+    slopes[np.abs(slopes) <= rounding[:, None]] = 0.0
+    return (slopes**2).sum(axis=1) / (4.0 * facts.cutoff)
 
 
 def _is_stationary(

@@ -32,6 +32,10 @@ class Status(Enum):
         "the iteration limit was reached before the tolerance; "
         "increase max_iter, alpha or tol, or use a better conditioned kernel"
     )
+    SINGULAR = (
+        "the atoms depend on each other up to rounding, and what only rounding tells apart was "
+        "left out; use a prior such as Ridge(), fewer atoms or a better conditioned kernel"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +44,12 @@ class Convergence:
 
     n_converged: int = 0
     n_rows: int = 0
+    why_not: Status = Status.MAX_ITER  # what kept the other rows from it
 
     def __add__(self, other: Convergence) -> Convergence:
-        return Convergence(self.n_converged + other.n_converged, self.n_rows + other.n_rows)
+        n_converged, n_rows = self.n_converged + other.n_converged, self.n_rows + other.n_rows
+        why_not = self.why_not if self.n_unfinished else other.why_not
+        return Convergence(n_converged, n_rows, why_not)
 
     @property
     def n_unfinished(self) -> int:
@@ -52,7 +59,7 @@ class Convergence:
     @property
     def status(self) -> Status:
         """The worst of all rows."""
-        return Status.MAX_ITER if self.n_unfinished else Status.CONVERGED
+        return self.why_not if self.n_unfinished else Status.CONVERGED
 
     def warn(self, where: str = "", stacklevel: int = 3) -> None:
         """Tell the user once, where a row did not converge; ``where`` says which codes."""
@@ -73,6 +80,7 @@ class CodingResult:
     codes: Codes  # (n, N)
     converged: NDArray  # (n,)  did the row stop by tolerance?
     n_iter: NDArray  # (n,)  iterations spent on the row
+    why_not: Status = Status.MAX_ITER  # what kept the others from converging
 
     @classmethod
     def closed_form(cls, codes: Codes) -> CodingResult:
@@ -83,7 +91,8 @@ class CodingResult:
     @property
     def convergence(self) -> Convergence:
         """How many rows converged."""
-        return Convergence(int(np.count_nonzero(self.converged)), len(self.converged))
+        n_converged = int(np.count_nonzero(self.converged))
+        return Convergence(n_converged, len(self.converged), self.why_not)
 
     @property
     def status(self) -> Status:

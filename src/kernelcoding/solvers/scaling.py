@@ -2,7 +2,9 @@ r"""Atoms brought near unit norm before a solver sees them.
 
 Codes :math:`y = S z` of atoms S times as long are as good as z with those atoms: K becomes S K S, k
 becomes S k, l1 weights S l, ridges S^2 q. S holds powers of two, so nothing is rounded. Only cones
-allow it: with :math:`\mathbf 1^\top y = 1` the sum would be another one.
+allow it: with :math:`\mathbf 1^\top y = 1` the sum would be another one. The atoms of a group
+whose norm has a price share one factor, which goes into the price: only the largest of them comes
+near unit norm.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ..codes import Codes, is_csr
 from ..constraints import Constraint
-from ..penalty import AnyPenalty, Penalty
+from ..penalty import AnyPenalty, Groups, Penalty
 from ..problem import CodingProblem
 from .result import CodingResult, Options
 
@@ -30,20 +33,24 @@ def solve_scaled(
     options: Options,
 ) -> CodingResult:
     """What a solver of quadratic and l1 penalties finds, atoms near unit norm where they differ."""
-    if not (constraint.is_cone and constraint.is_convex and isinstance(penalty, Penalty)):
-        return solver(problem, penalty, constraint, options)
     scale = problem.facts.equilibration
+    if not constraint.is_convex or (scale is None and isinstance(penalty, Penalty)):
+        return solver(problem, penalty, constraint, options)
+    if scale is None or not (constraint.is_cone and isinstance(penalty, Penalty)):
+        tol = options.tol * _share_of_least(problem, constraint.sum_to_one)
+        return solver(problem, penalty, constraint, replace(options, tol=tol))
     # One ridge for all atoms is one factor for all samples, and keeps small atoms in sight.
     shared_ridge = not constraint.nonnegative and bool(np.any(penalty.ridge))
-    if scale is None or penalty.groups is not None or shared_ridge:
+    if shared_ridge and penalty.groups is None:
         return solver(problem, penalty, constraint, options)
-    facts = problem.facts.equilibrated
+    scale, groups = _group_scale(scale, penalty.groups)
+    facts = problem.facts.scaled_by(scale)
     cross = problem.cross.astype(np.float64) * scale
     own = problem.self_similarity.astype(np.float64)
     start = None if options.start is None else _times(options.start, 1.0 / scale)
     result = solver(
         CodingProblem(own, cross, facts.double, facts),
-        Penalty(penalty.l1 * scale, penalty.ridge * scale**2),
+        Penalty(penalty.l1 * scale, penalty.ridge * scale**2, groups),
         constraint,
         replace(options, start=start),
     )
@@ -51,7 +58,37 @@ def solve_scaled(
     return replace(result, codes=codes)
 
 
-def _times(codes: Codes, scale: np.ndarray) -> Codes:
+def _share_of_least(problem: CodingProblem, sum_to_one: bool) -> float:
+    """By how much to tighten a tolerance in units of the largest numbers of a problem, at most 1.
+
+    What solvers call small next to the largest correlation may be large next to the objective, or
+    next to what the smallest atom can do.
+    """
+    own = np.maximum(problem.self_similarity, 0.0).astype(np.float64)
+    squares = np.diag(problem.facts.double)
+    largest = np.abs(problem.cross).max(axis=1).astype(np.float64)
+    if sum_to_one:  # weights are numbers about one: the best single atom shows what is at stake
+        largest = np.maximum(largest, squares.max())
+        least = own + (own[:, None] - 2.0 * problem.cross + squares).min(axis=1)
+    else:
+        least = np.sqrt(own * squares[squares > 0].min())
+    shares = least[(least > 0) & (largest > 0)] / largest[(least > 0) & (largest > 0)]
+    return float(shares.min(initial=1.0))
+
+
+def _group_scale(scale: NDArray, groups: Groups | None) -> tuple[NDArray, Groups | None]:
+    """Factors that the norms of groups allow, (N,), and the groups with their new prices."""
+    if groups is None:
+        return scale, None
+    shared = np.full(groups.weights.size, np.inf)
+    np.minimum.at(shared, groups.labels, scale)
+    shared[np.isinf(shared)] = 1.0  # groups without atoms
+    priced = groups.weights > 0
+    scale = np.where(priced[groups.labels], shared[groups.labels], scale)
+    return scale, Groups(groups.labels, groups.weights * np.where(priced, shared, 1.0))
+
+
+def _times(codes: Codes, scale: NDArray) -> Codes:
     """Codes with every column multiplied by a number."""
     if is_csr(codes):
         return sparse.csr_array(codes @ sparse.diags_array(scale))
