@@ -29,10 +29,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from .constraints import Constraint
-from .gram import Span
+from .gram import GramFacts, Span
 from .penalty import Penalty
 from .problem import CodingProblem
 
@@ -216,7 +215,9 @@ def _pushed_down(joined: Joined, start: DualPoint, atoms: NDArray) -> Iterator[D
     both_signs = _with_opposite(system, atoms)
     one_sided = atoms & ~both_signs & (joined.norms[0] > 0)
     shortest = np.zeros(len(system))
-    shortest[one_sided] = linalg.pinvh(system[np.ix_(one_sided, one_sided)]).sum(axis=1)
+    inner = GramFacts(system[np.ix_(one_sided, one_sided)])
+    if one_sided.any():
+        shortest[one_sided] = inner.solve(np.ones((1, len(inner.gram))))[0]
     for direction in (np.ones(len(system)), shortest):
         if both_signs.any():
             span = _span(joined, both_signs, False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from .long_calls import eigh
+from .long_calls import cho_factor, eigh, smallest_eigenvalue
 
 # Kernels are sums, products and exponentials of a few numbers: errors of some last places.
 LAST_PLACES = 32
@@ -58,7 +58,7 @@ class Span:
         """Lower bound on the eigenvalues of S K S; negative where nothing is certain."""
         if not self.atoms.size:
             return 1.0
-        return float(linalg.eigvalsh(self._scaled, subset_by_index=(0, 0))[0]) - self._loss
+        return smallest_eigenvalue(self._scaled) - self._loss
 
     def agrees(self, cross: NDArray) -> NDArray:
         """Which samples see equal atoms as equal, opposite ones as opposite, zero as zero, (n,)."""
@@ -66,7 +66,7 @@ class Span:
 
     @cached_property
     def _factor(self) -> tuple[NDArray, bool]:
-        return linalg.cho_factor(self._scaled)
+        return cho_factor(self._scaled)
 
     def solve(self, right: NDArray) -> NDArray:
         """Rows of ``right``, (n, atoms), times the inverse; only where ``smallest`` is positive."""

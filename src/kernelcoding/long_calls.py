@@ -17,6 +17,7 @@ from .parallel import short_slices, wait_for
 
 LONG = 2**29  # operations of BLAS that take some 50 milliseconds
 LARGE = 700  # rows of a matrix whose eigenvectors take some 200 milliseconds
+FACTORED = 2000  # rows of a matrix whose Cholesky factor takes some 200 milliseconds
 
 
 def product(left: NDArray, right: NDArray) -> NDArray:
@@ -36,6 +37,29 @@ def eigh(matrix: NDArray, driver: str | None = None) -> tuple[NDArray, NDArray]:
         return linalg.eigh(matrix, driver=driver)
     found = wait_for(partial(np.linalg.eigh, matrix))
     return found.eigenvalues, found.eigenvectors
+
+
+def smallest_eigenvalue(matrix: NDArray) -> float:
+    """The least eigenvalue of a symmetric matrix."""
+    if len(matrix) <= LARGE:
+        return float(linalg.eigvalsh(matrix, subset_by_index=(0, 0))[0])
+    return float(wait_for(partial(np.linalg.eigvalsh, matrix))[0])
+
+
+def cho_factor(matrix: NDArray) -> tuple[NDArray, bool]:
+    """A Cholesky factor for :func:`scipy.linalg.cho_solve`; LinAlgError where there is none."""
+    if len(matrix) <= FACTORED:
+        return linalg.cho_factor(matrix, check_finite=False)
+    return wait_for(partial(np.linalg.cholesky, matrix)), True
+
+
+def number_by_number(
+    function: Callable[[NDArray], NDArray], values: NDArray, cost: int = 16
+) -> NDArray:
+    """``function(values)`` of each number, written over ``values``, some rows at a time."""
+    for rows in short_slices(len(values), cost * values[:1].size):
+        values[rows] = function(values[rows])
+    return values
 
 
 def row_by_row(

@@ -82,13 +82,15 @@ def test_interrupted_learning_keeps_the_best_dictionary():
 LONG_CALLS = """
 from functools import partial
 from kernelcoding.gram import GramFacts
-from kernelcoding.kernels import ChiSquared, Gaussian, Laplacian
+from kernelcoding.kernels import ChiSquared, Gaussian, Laplacian, Polynomial
 
 wide = np.abs(rng.normal(size=(4000, 200)))
 calls = {
     "product": partial(Gaussian(), np.tile(wide, (1, 5))),
     "cityblock": partial(Laplacian(), wide),
     "chi2": partial(ChiSquared(), wide),
+    "power": partial(Polynomial(degree=2.5), wide),
+    "factor": lambda: GramFacts(Gaussian()(wide[:2500])).span._factor,
     "spectrum": lambda: GramFacts(Gaussian()(wide[:1500])).spectrum,
 }
 for name, call in calls.items():

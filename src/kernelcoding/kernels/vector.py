@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from ..long_calls import number_by_number
 from .base import FeatureNames, Kernel
 from .checks import check_stack
 from .pairs import Points, city_block, inner_products, points_of, require_same_width
@@ -125,8 +127,8 @@ class Polynomial(_AffineProduct):
 
     def profile(self, S: NDArray, *, overwrite: bool = False) -> NDArray:
         """Return the power of the affine inner product."""
-        degree = self._positive("degree")
-        return self._power(self._affine(S, overwrite), degree)
+        power = partial(self._power, degree=self._positive("degree"))
+        return number_by_number(power, self._affine(S, overwrite))
 
     def profile_gradient(self, S: NDArray) -> NDArray:
         """Derivatives in log(gamma) and, when positive, log(coef0)."""
@@ -176,8 +178,7 @@ class Sigmoid(_AffineProduct):
 
     def profile(self, S: NDArray, *, overwrite: bool = False) -> NDArray:
         """Return the hyperbolic tangent of the affine inner product."""
-        values = self._affine(S, overwrite)
-        return np.tanh(values, out=values)
+        return number_by_number(np.tanh, self._affine(S, overwrite))
 
     def profile_gradient(self, S: NDArray) -> NDArray:
         """Derivatives in log(gamma) and, when positive, log(coef0)."""

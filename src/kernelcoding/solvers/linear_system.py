@@ -17,6 +17,7 @@ from scipy import linalg
 
 from ..constraints import Constraint
 from ..gram import GramFacts
+from ..long_calls import cho_factor
 from ..parallel import map_blocks
 from ..penalty import Penalty
 from ..problem import CodingProblem
@@ -147,7 +148,7 @@ def _solve_one(system: NDArray, right: NDArray, sum_to_one: bool) -> NDArray:
     positive = diagonal > 0
     scale = np.divide(1.0, np.sqrt(diagonal), out=np.ones_like(diagonal), where=positive)
     try:
-        factor = linalg.cho_factor(system * scale[:, None] * scale[None, :])
+        factor = cho_factor(system * scale[:, None] * scale[None, :])
     except linalg.LinAlgError:
         return _spectral(GramFacts(system), right[None], 0.0, sum_to_one)[0]
     cutoff = len(system) * np.finfo(np.float64).eps

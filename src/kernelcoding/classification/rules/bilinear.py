@@ -10,7 +10,7 @@ from scipy import linalg
 
 from ...codes import Codes, products
 from ...dictionary_learning.frames import SampleFrame
-from ...long_calls import eigh
+from ...long_calls import cho_factor, eigh
 from .. import ridge
 from ..classifiers import BilinearClassifier, Classifier, squared_norm
 from .base import Rule, TrainingCodes
@@ -95,9 +95,7 @@ def _regularised(kernel: NDArray, data: TrainingCodes, regularization: float) ->
 
 def _dual(kernel: NDArray, data: TrainingCodes, regularization: float) -> tuple[NDArray, NDArray]:
     """Kernel ridge regression with an unpenalised intercept."""
-    factor = linalg.cho_factor(
-        _regularised(kernel, data, regularization), overwrite_a=True, check_finite=False
-    )
+    factor = cho_factor(_regularised(kernel, data, regularization))
     solved = linalg.cho_solve(factor, data.targets, check_finite=False)
     if not data.intercept:
         return solved, np.zeros(solved.shape[1])
