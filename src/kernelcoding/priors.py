@@ -82,7 +82,14 @@ def _constant(value: float, n_atoms: int) -> NDArray:
 
 
 class NoPrior(FixedPrior):
-    r"""No preference, :math:`r(y) = 0`."""
+    r"""No preference, :math:`r(y) = 0`.
+
+    Notes
+    -----
+    Free codes, and those that sum to one, are least squares, the shortest where there are many.
+    Directions in which the Gram matrix is zero up to rounding are left out; a ConvergenceWarning
+    tells when a code could have been better by more than its tolerance with them.
+    """
 
     kind = "quadratic"
 

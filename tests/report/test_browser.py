@@ -1,15 +1,13 @@
 """The page in a real browser: Chromium without a window, driven by Playwright."""
 
-import itertools
 import shutil
-import struct
-import zlib
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from helpers import records
+from helpers.pages import GAPS, letters, pixels, some_of
 from kernelcoding.report import write_report
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -27,30 +25,6 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-
-
-GAPS = {"SRC": 2e-3, "kSC": 3e-10, "kLLC": 5e-7, "SVC": None, "hard": 0.0}
-
-
-def letters():
-    """Certificates, classes of one letter, and a curve with its control."""
-    for rank, (method, gap) in enumerate(GAPS.items()):
-        given = {"classes": ["a", "b"], "confusion": [[3, 1], [0, 4]]}
-        if gap is not None:
-            given["certificate"] = {"gap": gap, "error": 0.1 * (1 + rank)}
-        for split in range(2):
-            value = 90.0 + rank + split
-            yield records.result(
-                "letters", "codes", method, split, value, paper=91.0, artifacts=given
-            )
-    for method, size in itertools.product(("l-SkSC", "l-SkSC, control", "kSC"), (10, 20)):
-        yield records.result("letters", "curve", method, 0, 80.0 + size, size=size)
-
-
-def some_of(lines):
-    """Fewer splits and numbers of atoms: what every test waits for is the loading of the page."""
-    sizes = (None, 50, 200, 500, 570)
-    return [line for line in lines if line.get("split", 0) < 3 and line.get("size") in sizes]
 
 
 @pytest.fixture(scope="module")
@@ -381,23 +355,6 @@ def test_paper_gets_the_whole_tables(opened):
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert not page.locator("#x-fmd-t1 details.fold table").first.is_visible()
     assert page.pdf()[:5] == b"%PDF-"
-
-
-def pixels(png):
-    """Grey levels of an 8-bit PNG without interlacing, by the definition of the format."""
-    data, place = b"", 8
-    while place < len(png):
-        (length,) = struct.unpack(">I", png[place : place + 4])
-        kind = png[place + 4 : place + 8]
-        body = png[place + 8 : place + 8 + length]
-        if kind == b"IHDR":
-            width, height, depth, colour = struct.unpack(">IIBB", body[:10])
-            assert depth == 8
-        data += body if kind == b"IDAT" else b""
-        place += 12 + length
-    channels = {2: 3, 6: 4}[colour]
-    raw = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, -1)
-    return raw[:, 1:].reshape(height, width, channels)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
