@@ -18,6 +18,7 @@ from .coders import (
 )
 from .dictionary_learning import KernelDictionaryLearning
 from .kernel_learning import KernelLearning
+from .landmark_map import LandmarkMap
 from .persistence import load, save
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "KernelMatchingPursuit",
     "KernelSparseCoder",
     "LabelConsistentKSVD",
+    "LandmarkMap",
     "ResidualClassifier",
     "SupervisedKernelCoding",
     "__version__",

@@ -64,6 +64,7 @@ CODERS = {
     "algebra": kc.KernelLLC(kernel=0.5 * ks.Gaussian() + ks.Linear() * ks.Polynomial(degree=2)),
     "normalized": kc.KernelLLC(kernel=ks.Normalized(ks.ChiSquared(gamma=0.5))),
     "views": kc.KernelSparseCoder(kernel=two_kernels()),
+    "landmark map": kc.LandmarkMap(n_landmarks=9, landmarks="greedy"),
 }
 
 

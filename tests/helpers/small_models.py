@@ -111,6 +111,7 @@ def coders():
             prior=kc.priors.LocalCoordinate(), constraint=parts.Free()
         ),
         "views": kc.KernelSparseCoder(kernel=views()),
+        "landmark_map": kc.LandmarkMap(n_landmarks=5),
     }
 
 

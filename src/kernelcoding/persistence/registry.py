@@ -23,6 +23,7 @@ OWN = {
     "KernelLLC": "coders.local:KernelLLC",
     "KernelMatchingPursuit": "coders.pursuit:KernelMatchingPursuit",
     "KernelSparseCoder": "coders.sparse:KernelSparseCoder",
+    "LandmarkMap": "landmark_map:LandmarkMap",
     "ResidualClassifier": "classification.residual:ResidualClassifier",
     # Dictionaries
     "CombinationDictionary": "dictionary.combinations:CombinationDictionary",
