@@ -4,6 +4,7 @@ from . import constraints, kernels, priors
 from ._version import __version__
 from .classification import (
     DiscriminativeKSVD,
+    KernelOutlierDetector,
     LabelConsistentKSVD,
     ResidualClassifier,
     SupervisedKernelCoding,
@@ -30,6 +31,7 @@ __all__ = [
     "KernelLLC",
     "KernelLearning",
     "KernelMatchingPursuit",
+    "KernelOutlierDetector",
     "KernelSparseCoder",
     "LabelConsistentKSVD",
     "LandmarkMap",

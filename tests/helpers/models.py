@@ -64,6 +64,7 @@ CODERS = {
     "algebra": kc.KernelLLC(kernel=0.5 * ks.Gaussian() + ks.Linear() * ks.Polynomial(degree=2)),
     "normalized": kc.KernelLLC(kernel=ks.Normalized(ks.ChiSquared(gamma=0.5))),
     "views": kc.KernelSparseCoder(kernel=two_kernels()),
+    "outliers": kc.KernelOutlierDetector(kc.KernelLLC(n_neighbors=4), contamination=0.1),
     "landmark map": kc.LandmarkMap(n_landmarks=9, landmarks="greedy"),
 }
 
@@ -125,7 +126,10 @@ def fitted():
     return models
 
 
-ANSWERS = ("transform", "predict", "decision_function", "predict_proba", "reconstruction_error")
+ANSWERS = (
+    *("transform", "predict", "decision_function", "predict_proba", "reconstruction_error"),
+    "score_samples",
+)
 
 
 def answers(model, samples):

@@ -20,7 +20,7 @@ NAMES = np.array(["nil", "one", "two"])[Y]
 SEVERAL = np.stack([Y == 0, Y > 0, np.arange(12) % 2 == 0], axis=1).astype(int)
 QUESTIONS = (
     *("transform", "predict", "decision_function", "predict_proba"),
-    *("reconstruction_error", "gram"),
+    *("reconstruction_error", "gram", "score_samples"),
 )
 
 
@@ -111,6 +111,7 @@ def coders():
             prior=kc.priors.LocalCoordinate(), constraint=parts.Free()
         ),
         "views": kc.KernelSparseCoder(kernel=views()),
+        "outliers": kc.KernelOutlierDetector(contamination=0.2),
         "landmark_map": kc.LandmarkMap(n_landmarks=5),
     }
 

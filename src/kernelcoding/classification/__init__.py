@@ -1,6 +1,7 @@
-"""Classification by residuals, and classifiers learned with a dictionary."""
+"""Classification by residuals, outliers, and classifiers learned with a dictionary."""
 
 from .label_consistent import DiscriminativeKSVD, LabelConsistentKSVD
+from .outliers import KernelOutlierDetector
 from .residual import ResidualClassifier
 from .rules import BilinearRule, LinearRule, LogisticRule, MaxMarginRule
 from .supervised import SupervisedKernelCoding
@@ -8,6 +9,7 @@ from .supervised import SupervisedKernelCoding
 __all__ = [
     "BilinearRule",
     "DiscriminativeKSVD",
+    "KernelOutlierDetector",
     "LabelConsistentKSVD",
     "LinearRule",
     "LogisticRule",

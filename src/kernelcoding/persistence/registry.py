@@ -22,6 +22,7 @@ OWN = {
     "KernelLCC": "coders.local:KernelLCC",
     "KernelLLC": "coders.local:KernelLLC",
     "KernelMatchingPursuit": "coders.pursuit:KernelMatchingPursuit",
+    "KernelOutlierDetector": "classification.outliers:KernelOutlierDetector",
     "KernelSparseCoder": "coders.sparse:KernelSparseCoder",
     "LandmarkMap": "landmark_map:LandmarkMap",
     "ResidualClassifier": "classification.residual:ResidualClassifier",
