@@ -4,6 +4,7 @@ from . import constraints, kernels, priors
 from ._version import __version__
 from .classification import (
     DiscriminativeKSVD,
+    KernelDictionaryPairLearning,
     KernelOutlierDetector,
     LabelConsistentKSVD,
     ResidualClassifier,
@@ -27,6 +28,7 @@ __all__ = [
     "KernelBagOfWords",
     "KernelCoder",
     "KernelDictionaryLearning",
+    "KernelDictionaryPairLearning",
     "KernelLCC",
     "KernelLLC",
     "KernelLearning",

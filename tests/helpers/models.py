@@ -86,6 +86,8 @@ def fitted():
         "margin": supervised("max-margin"),
         "lc-ksvd": kc.LabelConsistentKSVD(n_atoms=12, max_iter=2),
         "d-ksvd": kc.DiscriminativeKSVD(n_atoms=12, kernel="rbf", max_iter=2),
+        "pairs": kc.KernelDictionaryPairLearning("rbf", n_atoms=12, max_iter=2),
+        "pairs of landmarks": kc.KernelDictionaryPairLearning(n_atoms=9, n_landmarks=20),
         "residual": kc.ResidualClassifier(kc.KernelLLC()),
     }
     models |= {name: (model.fit(X, NAMES), Q) for name, model in on_digits.items()}

@@ -1,5 +1,6 @@
 """Classification by residuals, outliers, and classifiers learned with a dictionary."""
 
+from .dictionary_pair import KernelDictionaryPairLearning
 from .label_consistent import DiscriminativeKSVD, LabelConsistentKSVD
 from .outliers import KernelOutlierDetector
 from .residual import ResidualClassifier
@@ -9,6 +10,7 @@ from .supervised import SupervisedKernelCoding
 __all__ = [
     "BilinearRule",
     "DiscriminativeKSVD",
+    "KernelDictionaryPairLearning",
     "KernelOutlierDetector",
     "LabelConsistentKSVD",
     "LinearRule",

@@ -57,9 +57,9 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
 
     Notes
     -----
-    **No sample explains itself.** Where atoms are training samples, a sample that equals an atom bit
-    for bit is coded without that atom, in :meth:`fit` as in :meth:`score_samples`: training samples
-    are scored with themselves left out, one by one, and ``fit_predict(X)`` is
+    **No sample explains itself.** Where atoms are training samples, a sample that equals an atom
+    bit for bit is coded without that atom, in :meth:`fit` as in :meth:`score_samples`: training
+    samples are scored with themselves left out, one by one, and ``fit_predict(X)`` is
     ``fit(X).predict(X)``. A second copy of the sample stays among the atoms. This takes one coding
     problem with a Gram matrix of its own per atom among the samples; with thousands of atoms, let
     the coder choose some of them (``atoms=500``).

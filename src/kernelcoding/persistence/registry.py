@@ -71,6 +71,7 @@ OWN = {
     # Learning, and what it keeps
     "DiscriminativeKSVD": "classification.label_consistent:DiscriminativeKSVD",
     "KernelDictionaryLearning": "dictionary_learning.estimator:KernelDictionaryLearning",
+    "KernelDictionaryPairLearning": "classification.dictionary_pair:KernelDictionaryPairLearning",
     "KernelLearning": "kernel_learning.settings:KernelLearning",
     "LabelConsistentKSVD": "classification.label_consistent:LabelConsistentKSVD",
     "SupervisedKernelCoding": "classification.supervised:SupervisedKernelCoding",
