@@ -206,7 +206,7 @@ def test_covariances(rng):
 
 
 def test_classes_of_different_sizes_and_of_one_sample(digits):
-    X, y, Q, _ = digits
+    X, y, _, _ = digits
     kept = np.flatnonzero((y == 0) | (y == 1))
     kept = np.append(kept, np.flatnonzero(y == 2)[0])
     model = PairLearning("rbf", n_atoms=15, max_iter=4).fit(X[kept], y[kept])
