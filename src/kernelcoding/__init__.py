@@ -4,6 +4,8 @@ from . import constraints, kernels, priors
 from ._version import __version__
 from .classification import (
     DiscriminativeKSVD,
+    KernelDictionaryPairLearning,
+    KernelOutlierDetector,
     LabelConsistentKSVD,
     ResidualClassifier,
     SupervisedKernelCoding,
@@ -18,6 +20,7 @@ from .coders import (
 )
 from .dictionary_learning import KernelDictionaryLearning
 from .kernel_learning import KernelLearning
+from .landmark_map import LandmarkMap
 from .persistence import load, save
 
 __all__ = [
@@ -25,12 +28,15 @@ __all__ = [
     "KernelBagOfWords",
     "KernelCoder",
     "KernelDictionaryLearning",
+    "KernelDictionaryPairLearning",
     "KernelLCC",
     "KernelLLC",
     "KernelLearning",
     "KernelMatchingPursuit",
+    "KernelOutlierDetector",
     "KernelSparseCoder",
     "LabelConsistentKSVD",
+    "LandmarkMap",
     "ResidualClassifier",
     "SupervisedKernelCoding",
     "__version__",

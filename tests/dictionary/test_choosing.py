@@ -29,7 +29,7 @@ def test_every_sample_is_an_atom_by_default(samples):
     assert_allclose(coder.dictionary_.cross(samples[:4]), rbf_kernel(samples[:4], samples, 0.3))
 
 
-@pytest.mark.parametrize("init", ["random", "k-means++", "leverage"])
+@pytest.mark.parametrize("init", ["random", "k-means++", "leverage", "greedy"])
 def test_sampled_atoms_are_different_samples(init, samples):
     for n_atoms in (1, 7, 40):
         dictionary = built(Gaussian(gamma=0.3), samples, n_atoms, init)

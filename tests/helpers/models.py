@@ -64,6 +64,8 @@ CODERS = {
     "algebra": kc.KernelLLC(kernel=0.5 * ks.Gaussian() + ks.Linear() * ks.Polynomial(degree=2)),
     "normalized": kc.KernelLLC(kernel=ks.Normalized(ks.ChiSquared(gamma=0.5))),
     "views": kc.KernelSparseCoder(kernel=two_kernels()),
+    "outliers": kc.KernelOutlierDetector(kc.KernelLLC(n_neighbors=4), contamination=0.1),
+    "landmark map": kc.LandmarkMap(n_landmarks=9, landmarks="greedy"),
 }
 
 
@@ -84,6 +86,8 @@ def fitted():
         "margin": supervised("max-margin"),
         "lc-ksvd": kc.LabelConsistentKSVD(n_atoms=12, max_iter=2),
         "d-ksvd": kc.DiscriminativeKSVD(n_atoms=12, kernel="rbf", max_iter=2),
+        "pairs": kc.KernelDictionaryPairLearning("rbf", n_atoms=12, max_iter=2),
+        "pairs of landmarks": kc.KernelDictionaryPairLearning(n_atoms=9, n_landmarks=20),
         "residual": kc.ResidualClassifier(kc.KernelLLC()),
     }
     models |= {name: (model.fit(X, NAMES), Q) for name, model in on_digits.items()}
@@ -124,7 +128,10 @@ def fitted():
     return models
 
 
-ANSWERS = ("transform", "predict", "decision_function", "predict_proba", "reconstruction_error")
+ANSWERS = (
+    *("transform", "predict", "decision_function", "predict_proba", "reconstruction_error"),
+    "score_samples",
+)
 
 
 def answers(model, samples):

@@ -20,7 +20,7 @@ NAMES = np.array(["nil", "one", "two"])[Y]
 SEVERAL = np.stack([Y == 0, Y > 0, np.arange(12) % 2 == 0], axis=1).astype(int)
 QUESTIONS = (
     *("transform", "predict", "decision_function", "predict_proba"),
-    *("reconstruction_error", "gram"),
+    *("reconstruction_error", "gram", "score_samples"),
 )
 
 
@@ -111,6 +111,8 @@ def coders():
             prior=kc.priors.LocalCoordinate(), constraint=parts.Free()
         ),
         "views": kc.KernelSparseCoder(kernel=views()),
+        "outliers": kc.KernelOutlierDetector(contamination=0.2),
+        "landmark_map": kc.LandmarkMap(n_landmarks=5),
     }
 
 
@@ -134,6 +136,7 @@ def learners():
         "logistic_bare": supervised(LogisticRule(fit_intercept=False)),
         "lc_ksvd": kc.LabelConsistentKSVD(n_atoms=6, max_iter=2),
         "d_ksvd": kc.DiscriminativeKSVD(n_atoms=6, kernel="rbf", max_iter=2),
+        "pairs": kc.KernelDictionaryPairLearning("rbf", n_atoms=6, max_iter=2),
         "residual": kc.ResidualClassifier(kc.KernelLLC(n_neighbors=4)),
     }
 

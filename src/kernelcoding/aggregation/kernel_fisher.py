@@ -66,7 +66,7 @@ class KernelFisherVector(KernelSetTransformer):
         span. Not used by "spherical".
     n_landmarks : int or None, default=256
         Number of landmarks; None takes every sampled descriptor.
-    landmarks : {"k-means++", "uniform", "leverage"} or array of points, default="k-means++"
+    landmarks : {"k-means++", "random", "leverage", "greedy"} or array, default="k-means++"
         How landmarks are chosen from the sample, or the landmarks themselves.
     power : float in (0, 1], default=0.5
         Power law on each entry. For "spherical" entries are landmark coordinates, and

@@ -50,7 +50,7 @@ class KernelVLAD(KernelSetTransformer):
         Number of words.
     n_landmarks : int or None, default=256
         Number of landmarks; None takes every sampled descriptor.
-    landmarks : {"k-means++", "uniform", "leverage"} or array of points, default="k-means++"
+    landmarks : {"k-means++", "random", "leverage", "greedy"} or array, default="k-means++"
         How landmarks are chosen from the sample, or the landmarks themselves.
     intra_normalize : bool, default=True
         Whether each part is scaled to unit norm. It guards against bursts as the power law does,

@@ -34,7 +34,7 @@ class KernelCoder(BaseKernelCoder):
         None is ``Simplex()``.
     alpha : float, default=0.01
         Weight of the prior.
-    init : {"k-means++", "random", "leverage", "kernel-k-means"}, default="k-means++"
+    init : {"k-means++", "random", "leverage", "greedy", "kernel-k-means"}, default="k-means++"
         How an integer number of atoms is chosen: spread in H, at random, samples that others do
         not explain, or means of clusters.
     learn_kernel : bool or KernelLearning, default=False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..codes import dense
 from ..kernels.algebra import Composite
 from ..kernels.base import Kernel
 from ..memory import announce, memory_advice
@@ -41,7 +42,7 @@ def build_dictionary(
     atoms : None, int, array or Dictionary
         Every sample, that many, these points (for a precomputed kernel: these training
         indices), or a dictionary made elsewhere.
-    init : {"k-means++", "random", "leverage", "kernel-k-means"}
+    init : {"k-means++", "random", "leverage", "greedy", "kernel-k-means"}
         How an integer number of atoms is chosen.
     random_state : RandomState
         Source of random numbers.
@@ -146,6 +147,7 @@ def choose_landmarks(
     n_landmarks: int,
     choice: str,
     random_state: np.random.RandomState,
+    n_candidates: int | None = None,
 ) -> PointDictionary:
     """Landmarks from the samples.
 
@@ -153,20 +155,23 @@ def choose_landmarks(
     ----------
     kernel : Kernel
         Resolved.
-    X : array of shape (n, ...)
-        Samples; only those in a random pool of ``10 * n_landmarks`` are looked at.
+    X : array or CSR array of shape (n, ...)
+        Samples; only those in a random pool are looked at.
     n_landmarks : int
-    choice : {"k-means++", "random", "leverage"}
+    choice : {"k-means++", "random", "leverage", "greedy"}
     random_state : RandomState
+    n_candidates : int, default=None
+        Size of the pool; None is ``10 * n_landmarks``.
     """
-    n_landmarks = min(n_landmarks, len(X))
-    size = min(len(X), POOL * n_landmarks)
-    pool = np.sort(random_state.choice(len(X), size, replace=False))
+    n_samples = X.shape[0]
+    n_landmarks = min(n_landmarks, n_samples)
+    size = min(n_samples, max(n_candidates or POOL * n_landmarks, n_landmarks))
+    pool = np.sort(random_state.choice(n_samples, size, replace=False))
     # Rows of a given matrix are samples whose columns are the same training set.
-    rows = X[np.ix_(pool, pool)] if kernel.uses_index else np.asarray(X[pool])
+    rows = X[np.ix_(pool, pool)] if kernel.uses_index else dense(X[pool])
     chosen = CHOICES[choice](Candidates(kernel, rows), n_landmarks, random_state)
     index = np.sort(pool[chosen])
-    return PointDictionary(kernel, np.asarray(X[index]), index)
+    return PointDictionary(kernel, dense(X[index]), index)
 
 
 def given_landmarks(kernel: Kernel, landmarks: ArrayLike, X: NDArray) -> PointDictionary:

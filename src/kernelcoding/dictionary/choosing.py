@@ -71,12 +71,41 @@ def leverage_choice(
     return random_state.choice(len(candidates), n_chosen, replace=False, p=scores / scores.sum())
 
 
+def greedy_choice(
+    candidates: Candidates, n_chosen: int, random_state: np.random.RandomState
+) -> NDArray:
+    r"""The sample that those chosen before explain worst, again and again: pivoted Cholesky.
+
+    The residual :math:`k(x, x) - \|L_x\|^2` of every sample is known after each step, L being the
+    Cholesky factor of the similarities so far; the largest is next, the first of equal ones. No
+    random number is used. Once all residuals are at the level of rounding, the rest are taken in
+    the order of what is left.
+    """
+    self_similarity, similarity_to = candidates.columns()
+    missed = self_similarity.astype(np.float64)
+    last_places = n_chosen * np.finfo(self_similarity.dtype).eps * float(missed.max())
+    factor = np.empty((n_chosen, len(missed)))
+    chosen = np.empty(n_chosen, dtype=np.intp)
+    for step in range(n_chosen):
+        new = int(missed.argmax())
+        if missed[new] <= last_places:
+            chosen[step:] = np.argsort(-missed, kind="stable")[: n_chosen - step]
+            break
+        known = factor[:step]
+        factor[step] = (similarity_to(new) - known[:, new] @ known) / np.sqrt(missed[new])
+        missed -= factor[step] ** 2
+        missed[new] = -np.inf
+        chosen[step] = new
+    return chosen
+
+
 Choice = Callable[[Candidates, int, np.random.RandomState], NDArray]
 
 CHOICES: dict[str, Choice] = {
     "k-means++": spread_choice,
     "random": random_choice,
     "leverage": leverage_choice,
+    "greedy": greedy_choice,
 }
 
 

@@ -30,7 +30,7 @@ def initial_loads(
     candidates : Candidates
         n samples.
     n_atoms : int
-    init : {"k-means++", "random", "leverage", "kernel-k-means"}
+    init : {"k-means++", "random", "leverage", "greedy", "kernel-k-means"}
     random_state : RandomState
     y : array of shape (n,), default=None
         Class labels: each class then gets its share of the atoms.

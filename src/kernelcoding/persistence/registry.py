@@ -22,7 +22,9 @@ OWN = {
     "KernelLCC": "coders.local:KernelLCC",
     "KernelLLC": "coders.local:KernelLLC",
     "KernelMatchingPursuit": "coders.pursuit:KernelMatchingPursuit",
+    "KernelOutlierDetector": "classification.outliers:KernelOutlierDetector",
     "KernelSparseCoder": "coders.sparse:KernelSparseCoder",
+    "LandmarkMap": "landmark_map:LandmarkMap",
     "ResidualClassifier": "classification.residual:ResidualClassifier",
     # Dictionaries
     "CombinationDictionary": "dictionary.combinations:CombinationDictionary",
@@ -69,6 +71,7 @@ OWN = {
     # Learning, and what it keeps
     "DiscriminativeKSVD": "classification.label_consistent:DiscriminativeKSVD",
     "KernelDictionaryLearning": "dictionary_learning.estimator:KernelDictionaryLearning",
+    "KernelDictionaryPairLearning": "classification.dictionary_pair:KernelDictionaryPairLearning",
     "KernelLearning": "kernel_learning.settings:KernelLearning",
     "LabelConsistentKSVD": "classification.label_consistent:LabelConsistentKSVD",
     "SupervisedKernelCoding": "classification.supervised:SupervisedKernelCoding",

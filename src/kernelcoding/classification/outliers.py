@@ -1,0 +1,267 @@
+"""Outliers: samples that a dictionary of normal ones does not explain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..coders.base import BaseKernelCoder, atom_indices
+from ..coders.coding import map_codes
+from ..coders.sparse import KernelSparseCoder
+from ..coders.transformer import CodingTransformer
+from ..dictionary import PointDictionary
+from ..parallel import map_blocks
+from ..problem import CodingProblem
+from ..solvers.result import CodingResult, Convergence
+
+FENCE = 1.5  # quartile distances below the first quartile: Tukey's rule
+AUTO = "auto"
+
+
+class KernelOutlierDetector(OutlierMixin, BaseEstimator):
+    r"""Samples whose code leaves a large residual in H are outliers.
+
+    .. math:: s(x) = -\|\phi(x) - \Phi(D)\,y(x)\|^2
+
+    Atoms D and codes y are those of any coder: training samples, or a dictionary learned from them.
+    The score is zero for a sample that the atoms explain entirely, and :math:`-k(x, x)` for one
+    that they do not resemble at all.
+
+    Parameters
+    ----------
+    coder : coder or dictionary learning, default=None
+        Such as ``KernelLLC(atoms=500)`` or ``KernelDictionaryLearning()``. None is
+        ``KernelSparseCoder()``: every training sample is an atom.
+    contamination : "auto" or float in (0, 0.5], default="auto"
+        Share of outliers among the training samples, which fixes ``offset_``. "auto" is Tukey's
+        fence: 1.5 quartile distances below the first quartile of the training samples' scores.
+
+    Attributes
+    ----------
+    coder_ : coder
+        Fitted.
+    offset_ : float
+        Scores below it are outliers.
+    n_features_in_ : int
+        Number of features.
+
+    See Also
+    --------
+    ResidualClassifier : Residuals of several classes.
+
+    Notes
+    -----
+    **No sample explains itself.** Where atoms are training samples, a sample that equals an atom
+    bit for bit is coded without that atom, in :meth:`fit` as in :meth:`score_samples`: training
+    samples are scored with themselves left out, one by one, and ``fit_predict(X)`` is
+    ``fit(X).predict(X)``. A second copy of the sample stays among the atoms. This takes one coding
+    problem with a Gram matrix of its own per atom among the samples; with thousands of atoms, let
+    the coder choose some of them (``atoms=500``).
+
+    A *learned* dictionary has seen its training samples, and their residuals are smaller than those
+    of new ones: more of these than ``contamination`` are below ``offset_``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from kernelcoding import KernelOutlierDetector
+    >>> X, y = load_digits(return_X_y=True)
+    >>> detector = KernelOutlierDetector(contamination=0.05).fit(X[y == 0][:100])
+    >>> bool((detector.predict(X[y == 1]) == -1).mean() > 0.95)
+    True
+    """
+
+    coder_: CodingTransformer
+    offset_: float
+
+    def __init__(
+        self, coder: CodingTransformer | None = None, contamination: str | float = AUTO
+    ) -> None:
+        self.coder = coder
+        self.contamination = contamination
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Fit the coder to normal samples, and the threshold to their scores.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples as the coder wants them, most of them normal.
+        y : array-like of shape (n_samples,), default=None
+            Handed to the coder, which ignores it unless a parameter says otherwise.
+
+        Returns
+        -------
+        self : object
+            The fitted detector.
+        """
+        coder = KernelSparseCoder() if self.coder is None else self.coder
+        _require_coder(coder)
+        self._check_contamination()
+        self.coder_ = clone(coder).fit(X, y)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.coder_, name):
+                setattr(self, name, getattr(self.coder_, name))
+        samples = self.coder_._validate_query(X)
+        if len(samples) < 2:
+            raise ValueError(
+                f"Found array with {len(samples)} sample(s) while a minimum of 2 is required: a "
+                "sample is judged by others."
+            )
+        scores = -self._errors(samples, stacklevel=4, tell_zeros=True)
+        self.offset_ = self._offset(scores)
+        return self
+
+    def _check_contamination(self) -> None:
+        given = self.contamination
+        known = isinstance(given, str) and given == AUTO
+        number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
+        if not (known or (number and 0 < float(given) <= 0.5)):
+            raise ValueError(
+                f'contamination must be "auto" or a number in (0, 0.5], got {given!r}.'
+            )
+
+    def _offset(self, scores: NDArray) -> float:
+        if isinstance(self.contamination, str):
+            low, high = np.percentile(scores, [25.0, 75.0])
+            return float(low - FENCE * (high - low))
+        return float(np.percentile(scores, 100.0 * self.contamination))
+
+    def score_samples(self, X: ArrayLike) -> NDArray:
+        """Minus the squared residuals in H: the lower, the stranger.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+
+        Returns
+        -------
+        scores : array of shape (n,)
+        """
+        check_is_fitted(self)
+        X = self.coder_._validate_query(X)
+        return -self._errors(X, stacklevel=4)
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Scores above the threshold: negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+
+        Returns
+        -------
+        scores : array of shape (n,)
+            ``score_samples(X) - offset_``.
+        """
+        check_is_fitted(self)
+        X = self.coder_._validate_query(X)
+        return -self._errors(X, stacklevel=4) - self.offset_
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Which samples are outliers.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+
+        Returns
+        -------
+        labels : array of shape (n,)
+            -1 for outliers, 1 for the others.
+        """
+        check_is_fitted(self)
+        X = self.coder_._validate_query(X)
+        scores = -self._errors(X, stacklevel=4) - self.offset_
+        return np.where(scores < 0, -1, 1)
+
+    # Machinery -------------------------------------------------------------------------------
+
+    def _errors(self, X: NDArray, stacklevel: int, tell_zeros: bool = False) -> NDArray:
+        """Squared residuals of checked samples, none of which explains itself, (n,)."""
+        own = self._own_atoms(X)
+        errors = np.empty(len(X))
+        others = np.flatnonzero(own < 0)
+        if others.size:
+            formulation, options = self.coder_._coding()
+            errors[others] = np.concatenate(
+                map_codes(
+                    formulation,
+                    replace(options, sparse_output=options.sparse_output or formulation.is_sparse),
+                    self.coder_.dictionary_,
+                    X[others],
+                    lambda rows, problem, result: squared_errors(problem, result),
+                    stacklevel + 1,
+                    # Far from all atoms, a new sample has a code of zeros, rightly.
+                    tell_zeros,
+                )
+            )
+        twins = np.flatnonzero(own >= 0)
+        if twins.size:
+            errors[twins] = self._left_out(X[twins], own[twins], stacklevel + 1)
+        return errors
+
+    def _own_atoms(self, X: NDArray) -> NDArray:
+        """The atom that each sample is, (n,); -1 where it is none."""
+        dictionary = self.coder_.dictionary_
+        if not isinstance(dictionary, PointDictionary) or not _atoms_are_samples(self.coder_):
+            return np.full(len(X), -1)
+        points = np.ascontiguousarray(dictionary.points) + 0.0  # turns -0.0 into 0.0
+        known: dict[bytes, int] = {}
+        for atom, point in enumerate(points):
+            known.setdefault(point.tobytes(), atom)
+        samples = np.ascontiguousarray(X).astype(points.dtype, copy=False) + 0.0
+        return np.array([known.get(sample.tobytes(), -1) for sample in samples])
+
+    def _left_out(self, X: NDArray, own: NDArray, stacklevel: int) -> NDArray:
+        """Squared residuals of samples that are atoms, each coded by the other atoms, (n,)."""
+        dictionary = self.coder_.dictionary_
+        formulation, options = self.coder_._coding()
+        alone = replace(options, n_jobs=1)
+
+        def code(rows: slice) -> tuple[float, Convergence]:
+            problem = dictionary.problem(X[rows])
+            others = np.delete(np.arange(dictionary.n_atoms), own[rows])
+            if not others.size:
+                return float(problem.self_similarity[0]), Convergence()
+            left = formulation.for_atoms(others)
+            problem = problem.for_atoms(others)
+            result = left.solve(problem, alone)
+            return float(squared_errors(problem, result)[0]), result.convergence
+
+        found = map_blocks(code, len(X), 1, options.n_jobs)
+        sum((ended for _, ended in found), Convergence()).warn(stacklevel=stacklevel)
+        return np.array([error for error, _ in found])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        coder = KernelSparseCoder() if self.coder is None else self.coder
+        if hasattr(coder, "__sklearn_tags__"):  # anything else is reported by fit
+            tags.input_tags = coder.__sklearn_tags__().input_tags
+        return tags
+
+
+def squared_errors(problem: CodingProblem, result: CodingResult) -> NDArray:
+    """Squared residuals in double precision, (n,)."""
+    return problem.astype(np.float64).squared_error(result.codes.astype(np.float64))
+
+
+def _atoms_are_samples(coder: CodingTransformer) -> bool:
+    return isinstance(coder, BaseKernelCoder) and atom_indices(coder) is not None
+
+
+def _require_coder(given: object) -> None:
+    if not isinstance(given, CodingTransformer):
+        raise ValueError(
+            "coder must be a coder or a dictionary learning of this package, such as "
+            f"KernelSparseCoder() or KernelDictionaryLearning(), got {given!r}."
+        )
