@@ -85,6 +85,9 @@ def fitted():
         "lc-ksvd": kc.LabelConsistentKSVD(n_atoms=12, max_iter=2),
         "d-ksvd": kc.DiscriminativeKSVD(n_atoms=12, kernel="rbf", max_iter=2),
         "residual": kc.ResidualClassifier(kc.KernelLLC()),
+        "class-wise": learned(per_class=True),
+        "residual of learned": kc.ResidualClassifier(learned()),
+        "residual of class-wise": kc.ResidualClassifier(learned(per_class=True)),
     }
     models |= {name: (model.fit(X, NAMES), Q) for name, model in on_digits.items()}
     models |= {

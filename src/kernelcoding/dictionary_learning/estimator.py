@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 
 from ..coders.base import BaseKernelCoder
 from ..coders.coding import code_samples, problems
@@ -16,8 +16,9 @@ from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings, prepared_start
 from ..kernels import Gaussian, Kernel
 from ..solvers.result import Options
-from .base import BaseDictionaryLearning, Learner
+from .base import Learner
 from .checks import check_forgetting
+from .class_wise_learning import ClassWiseDictionaryLearning
 from .frames import Frame, LandmarkFrame, unit_norms
 from .learner import AtomLearner, Snapshot
 from .loop import Progress
@@ -27,7 +28,7 @@ from .sums import Sums
 from .updates import UPDATES, named_update, update_for
 
 
-class KernelDictionaryLearning(BaseDictionaryLearning):
+class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     r"""Learn the dictionary of a coder.
 
     .. math:: \min_{D, Y}\ \frac1n\sum_i \tfrac12\|\phi(x_i) - \Phi(D) y_i\|^2
@@ -42,7 +43,7 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
         Any coder of this package with ``atoms=None``; None is ``KernelSparseCoder()``. It brings
         kernel, prior and constraint.
     n_atoms : int, default=100
-        Number of atoms to learn.
+        Number of atoms to learn, in all.
     n_landmarks : int, default=None
         Number of landmarks; None takes all samples.
     landmarks : {"k-means++", "random", "leverage"} or array of points, default="k-means++"
@@ -76,6 +77,12 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
         Threads; None leaves it to the coder.
     random_state : int, RandomState or None, default=0
         For landmarks and first atoms.
+    per_class : bool, default=False
+        Learn a dictionary for each class from its samples alone and join them (Nguyen et al.,
+        2013); ``fit`` then needs labels. ``n_atoms`` and ``n_landmarks`` stay the numbers in all,
+        of which each class gets an equal share as far as its samples go. Codes of ``transform``
+        are over the atoms of all classes; :class:`ResidualClassifier` reads them. Classes learn at
+        the same time with ``n_jobs``.
 
     Attributes
     ----------
@@ -101,6 +108,12 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
         Atoms replaced because no sample used them or another atom equalled them.
     status_ : str
         "converged", "max_iter", "callback" or "interrupted".
+    classes_ : array of shape (n_classes,)
+        With ``per_class=True``, the labels.
+    atom_classes_ : array of shape (n_atoms,)
+        With ``per_class=True``, index into ``classes_`` of the class that each atom is learned
+        from; atoms of a class stand together. ``objective_history_`` is then the mean over all
+        samples, each coded with the atoms of its class.
 
     Notes
     -----
@@ -139,6 +152,7 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
         verbose: int = 0,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
+        per_class: bool = False,
     ) -> None:
         self.coder = coder
         self.n_atoms = n_atoms
@@ -154,6 +168,7 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.per_class = per_class
 
     # Learning --------------------------------------------------------------------------------
 
@@ -166,7 +181,8 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
             Training samples; may be memory-mapped. An iterator of batches is read once, as by
             ``partial_fit``.
         y : array-like of shape (n_samples,), default=None
-            Class labels, for a balanced first dictionary; other targets are not looked at.
+            Class labels, for a balanced first dictionary; other targets are not looked at. With
+            ``per_class=True`` they say whose atoms a sample teaches.
 
         Returns
         -------
@@ -177,6 +193,7 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
         # What partial_fit goes on from: atoms in their coordinates, and the sums over samples.
         self._learned: tuple[Frame, tuple[NDArray, Sums]] | None = None
         if isinstance(X, Iterator):
+            self._refuse_batches()
             return self._fit_batches(X)
         coder, kernel = self._checked()
         X = self._validate_training(X, kernel)
@@ -211,6 +228,13 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
             return PointLearner(X, chosen, self.kernel_, formulation, options)
         return AtomLearner(frame, vectors, formulation, options, update)
 
+    def _refuse_batches(self) -> None:
+        if self.per_class:
+            raise ValueError(
+                "per_class=True learns from all samples of a class at once, not from batches. Use "
+                "fit(X, y) with an array, or per_class=False."
+            )
+
     def _fit_batches(self, batches: Iterator[ArrayLike]) -> Self:
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
@@ -239,6 +263,7 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
         self : object
             The fitted estimator.
         """
+        self._refuse_batches()
         coder, kernel = self._checked()
         if kernel.uses_index:
             raise ValueError(
@@ -303,3 +328,8 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
             total += 0.5 * exact.squared_error(part).sum()
             total += formulation.value(exact, part).sum()
         return -float(total) / len(X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = bool(self.per_class)
+        return tags
