@@ -157,9 +157,11 @@ def test_what_it_cannot_do_is_refused():
         class_wise().fit(X, np.linspace(0.1, 1, 120))
     with pytest.raises(ValueError, match=r"at least one atom per class: n_atoms=2 .* classes, 3"):
         class_wise(n_atoms=2).fit(X, NAMES)
-    with pytest.raises(ValueError, match="not from batches"):
-        class_wise().partial_fit(X, NAMES)
-    with pytest.raises(ValueError, match="not from batches"):
-        class_wise().fit(iter([X]))
+    assert not hasattr(class_wise(), "partial_fit")
+    assert hasattr(class_wise().set_params(per_class=False), "partial_fit")
+    for learn in (lambda dl: dl.partial_fit(X, NAMES), lambda dl: dl.fit(iter([X]))):
+        with pytest.raises(AttributeError, match="partial_fit") as refused:
+            learn(class_wise())
+        assert "not from batches" in str(refused.value.__cause__)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         class_wise().fit(X, NAMES[:-1])

@@ -58,7 +58,7 @@ LEARNERS = [
     kc.KernelDictionaryLearning(kc.KernelLCC(), n_atoms=1, n_landmarks=2, max_iter=3),
     kc.KernelDictionaryLearning(kc.KernelMatchingPursuit(), n_atoms=1, max_iter=3),
     kc.KernelDictionaryLearning(kc.KernelBagOfWords("chi2"), n_atoms=1, max_iter=3),
-    kc.KernelDictionaryLearning(n_atoms=3, max_iter=3, per_class=True),
+    kc.KernelDictionaryLearning(n_atoms=5, max_iter=3, per_class=True),
 ]
 CLASSIFIERS = [
     kc.ResidualClassifier(),
@@ -70,7 +70,7 @@ CLASSIFIERS = [
     kc.ResidualClassifier(kc.KernelCoder()),
     kc.ResidualClassifier(kc.KernelCoder(prior=priors.Ridge(), constraint=constraints.Free())),
     kc.ResidualClassifier(kc.KernelDictionaryLearning(n_atoms=1, max_iter=3)),
-    kc.ResidualClassifier(kc.KernelDictionaryLearning(n_atoms=3, max_iter=3, per_class=True)),
+    kc.ResidualClassifier(kc.KernelDictionaryLearning(n_atoms=5, max_iter=3, per_class=True)),
 ]
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.multiclass import type_of_target
 
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..dictionary.candidates import Candidates
@@ -42,16 +43,16 @@ class ClassPart:
 
 
 def class_parts(
-    kernel: Kernel, X: NDArray, y: NDArray | None, n_atoms: int, n_landmarks: int | None
+    kernel: Kernel, X: NDArray, y: NDArray, n_atoms: int, n_landmarks: int | None
 ) -> list[ClassPart]:
-    """Samples, atoms and landmarks of each class; ValueError where labels or atoms are missing.
+    """Samples, atoms and landmarks of each class; ValueError where y has no classes or too many.
 
     Atoms and landmarks are shared out equally, as far as the samples of a class go.
     """
-    if y is None or not has_classes(y):
+    if not has_classes(y):
         raise ValueError(
-            "per_class=True learns a dictionary for each class: call fit(X, y) with one label per "
-            f"sample, got y={'None' if y is None else 'other targets'}."
+            f"Unknown label type: {type_of_target(y)}. per_class=True learns a dictionary for each "
+            "class and needs one label per sample."
         )
     n_classes = len(np.unique(y))
     if n_atoms < n_classes:

@@ -43,7 +43,7 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
                 delattr(self, name)
         if not self.per_class:
             return super()._learn(X, y, coder, kernel)
-        self._require_labels(y)
+        y = self._require_labels(y)
         self._check_samples(X, y, coder)
         formulation, options = self._coding_of(coder)
         self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
@@ -74,16 +74,17 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
             learner = self._class_learner(parts, starts, chosen, X, formulation, options)
             outcome = self._alternate(learner, formulation)
         self._adopt(coder, learner.dictionary(outcome.best))
-        self.classes_ = np.unique(np.asarray(y))
+        self.classes_ = np.unique(y)
         self.atom_classes_ = np.repeat(np.arange(len(parts)), [len(p.columns) for p in parts])
         return learner, outcome
 
-    def _require_labels(self, y: NDArray | None) -> None:
+    def _require_labels(self, y: NDArray | None) -> NDArray:
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y "
                 "is None: per_class=True learns a dictionary for each class."
             )
+        return y
 
     def _class_starts(
         self, parts: list[ClassPart], X: NDArray, random_state: np.random.RandomState

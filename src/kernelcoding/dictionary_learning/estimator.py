@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metaestimators import available_if
 
 from ..coders.base import BaseKernelCoder
 from ..coders.coding import code_samples, problems
@@ -26,6 +27,16 @@ from .online import OnlineState
 from .point_learner import PointLearner
 from .sums import Sums
 from .updates import UPDATES, named_update, update_for
+
+
+def _learns_from_batches(estimator: ClassWiseDictionaryLearning) -> bool:
+    """Whether there is partial_fit; AttributeError says why there is none."""
+    if estimator.per_class:
+        raise AttributeError(
+            "per_class=True learns from all samples of a class at once, not from batches. Use "
+            "fit(X, y) with an array, or per_class=False."
+        )
+    return True
 
 
 class KernelDictionaryLearning(ClassWiseDictionaryLearning):
@@ -193,7 +204,6 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         # What partial_fit goes on from: atoms in their coordinates, and the sums over samples.
         self._learned: tuple[Frame, tuple[NDArray, Sums]] | None = None
         if isinstance(X, Iterator):
-            self._refuse_batches()
             return self._fit_batches(X)
         coder, kernel = self._checked()
         X = self._validate_training(X, kernel)
@@ -228,13 +238,6 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             return PointLearner(X, chosen, self.kernel_, formulation, options)
         return AtomLearner(frame, vectors, formulation, options, update)
 
-    def _refuse_batches(self) -> None:
-        if self.per_class:
-            raise ValueError(
-                "per_class=True learns from all samples of a class at once, not from batches. Use "
-                "fit(X, y) with an array, or per_class=False."
-            )
-
     def _fit_batches(self, batches: Iterator[ArrayLike]) -> Self:
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
@@ -244,6 +247,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             raise ValueError("The iterator of batches was empty.")
         return self
 
+    @available_if(_learns_from_batches)
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn from one more batch of samples.
 
@@ -263,7 +267,6 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         self : object
             The fitted estimator.
         """
-        self._refuse_batches()
         coder, kernel = self._checked()
         if kernel.uses_index:
             raise ValueError(
