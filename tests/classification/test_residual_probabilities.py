@@ -130,3 +130,17 @@ def test_the_temperature_is_found_once_and_kept(digits, tmp_path, monkeypatch):
     monkeypatch.setattr(residual_calibration, "temperature", None)  # would fail if asked again
     assert_array_equal(classifier.predict_proba(Q[:5]), first)
     assert_array_equal(thawed.predict_proba(Q[:5]), first)
+
+
+def test_models_of_older_files_find_a_temperature(digits):
+    X, y, Q, _ = digits
+    classifier = kc.ResidualClassifier(SPARSE).fit(X, y)
+    expected = classifier.predict_proba(Q[:9])
+    for name in ("_rule", "_calibration", "atom_labels", "landmark_labels"):
+        delattr(classifier, name)  # what files had not yet
+    assert_allclose(classifier.predict_proba(Q[:9]), expected, rtol=1e-10)
+    assert classifier.get_params(deep=False) == {
+        "coder": SPARSE,
+        "atom_labels": None,
+        "landmark_labels": None,
+    }

@@ -19,7 +19,7 @@ from ..coders.sparse import KernelSparseCoder
 from ..coders.transformer import CodingTransformer
 from ..coders.zero_codes import why_zero
 from ..codes import Codes, zero_rows
-from ..dictionary import Dictionary
+from ..dictionary import Dictionary, PointDictionary
 from ..validation import check_codes
 from .carried_labels import CarriedLabels, carried_labels
 from .class_residuals import ClassResiduals
@@ -231,12 +231,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         """
         residuals = self._residuals(X, self._codes(X), stacklevel=4)
         rule, coding = self._residual_rule(), self.coder_._coding()
-        if "_calibration" not in vars(self):
-            raise ValueError(
-                "This model comes from a file that kept nothing to calibrate probabilities with: "
-                "fit it again."
-            )
-        return self._calibration.probabilities(residuals, rule, coding)
+        return self._kept_calibration(rule).probabilities(residuals, rule, coding)
 
     def predict_from_codes(self, X: ArrayLike, codes: Codes) -> NDArray:
         """The class of smallest residual for samples whose codes are known already.
@@ -293,6 +288,15 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         return ClassResiduals(
             self.coder_.dictionary_, self.atom_classes_, len(self.classes_), False
         )
+
+    def _kept_calibration(self, rule: ClassResiduals) -> ResidualCalibration:
+        if "_calibration" in vars(self):
+            return self._calibration
+        # A model file from before there were probabilities: atoms are training samples there.
+        atoms = rule.dictionary
+        assert isinstance(atoms, PointDictionary)
+        every = np.arange(atoms.n_atoms)
+        return ResidualCalibration.of(atoms.points, rule.classes, every, rule.n_classes)
 
     def _codes(self, X: ArrayLike) -> Codes:
         """Codes as ``transform`` of the coder gives them; zeros are reported by the rule."""
