@@ -233,12 +233,11 @@ def test_the_users_coder_is_left_alone(three_classes):
 @pytest.mark.parametrize(
     "coder",
     [
-        kc.KernelSparseCoder(atoms=4, init="kernel-k-means"),
         kc.KernelSparseCoder(atoms=np.eye(3)),
         # An index that belongs to other samples must not be read as one of these.
         kc.KernelSparseCoder(atoms=PointDictionary(Gaussian(), np.eye(3), np.arange(3))),
     ],
-    ids=["means", "points", "dictionary"],
+    ids=["points", "dictionary"],
 )
 def test_atoms_without_labels_are_refused(coder, three_classes):
     X, y, _ = three_classes

@@ -89,6 +89,9 @@ def fitted():
         "pairs": kc.KernelDictionaryPairLearning("rbf", n_atoms=12, max_iter=2),
         "pairs of landmarks": kc.KernelDictionaryPairLearning(n_atoms=9, n_landmarks=20),
         "residual": kc.ResidualClassifier(kc.KernelLLC()),
+        "class-wise": learned(per_class=True),
+        "residual of learned": kc.ResidualClassifier(learned()),
+        "residual of class-wise": kc.ResidualClassifier(learned(per_class=True)),
     }
     models |= {name: (model.fit(X, NAMES), Q) for name, model in on_digits.items()}
     models |= {

@@ -58,6 +58,7 @@ LEARNERS = [
     kc.KernelDictionaryLearning(kc.KernelLCC(), n_atoms=1, n_landmarks=2, max_iter=3),
     kc.KernelDictionaryLearning(kc.KernelMatchingPursuit(), n_atoms=1, max_iter=3),
     kc.KernelDictionaryLearning(kc.KernelBagOfWords("chi2"), n_atoms=1, max_iter=3),
+    kc.KernelDictionaryLearning(n_atoms=5, max_iter=3, per_class=True),
 ]
 CLASSIFIERS = [
     kc.ResidualClassifier(),
@@ -67,6 +68,9 @@ CLASSIFIERS = [
     kc.ResidualClassifier(kc.KernelLCC()),
     kc.ResidualClassifier(kc.KernelMatchingPursuit()),
     kc.ResidualClassifier(kc.KernelCoder()),
+    kc.ResidualClassifier(kc.KernelCoder(prior=priors.Ridge(), constraint=constraints.Free())),
+    kc.ResidualClassifier(kc.KernelDictionaryLearning(n_atoms=1, max_iter=3)),
+    kc.ResidualClassifier(kc.KernelDictionaryLearning(n_atoms=5, max_iter=3, per_class=True)),
 ]
 
 
@@ -355,14 +359,16 @@ PAIRWISE = {
     "LCC": kc.KernelLCC(alpha=0.1),
     "omp": kc.KernelMatchingPursuit(n_nonzero=4),
     "some atoms": kc.KernelSparseCoder(atoms=20, random_state=0),
+    "learned": kc.KernelDictionaryLearning(kc.KernelSparseCoder(alpha=0.01), 20, max_iter=3),
 }
 
 
 @pytest.mark.parametrize("coder", PAIRWISE.values(), ids=PAIRWISE.keys())
 def test_cross_validation_with_a_precomputed_kernel(coder, digits):
     X, y, _, _ = digits
-    inside = kc.ResidualClassifier(clone(coder).set_params(kernel=Gaussian(gamma=1.5)))
-    outside = kc.ResidualClassifier(clone(coder).set_params(kernel="precomputed"))
+    name = "kernel" if hasattr(coder, "kernel") else "coder__kernel"
+    inside = kc.ResidualClassifier(clone(coder).set_params(**{name: Gaussian(gamma=1.5)}))
+    outside = kc.ResidualClassifier(clone(coder).set_params(**{name: "precomputed"}))
     assert get_tags(outside).input_tags.pairwise
     assert not get_tags(inside).input_tags.pairwise
     gram = rbf_kernel(X, gamma=1.5)

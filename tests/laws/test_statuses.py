@@ -77,7 +77,18 @@ def test_supervised_coding_tells_in_fit_and_in_every_use(coder, classifier):
 
 def test_the_residual_rule_tells():
     model = kc.ResidualClassifier(kc.KernelSparseCoder(alpha=0.001, max_iter=2)).fit(X, Y)
-    for use in (model.predict, model.decision_function, model.concentration):
+    for use in (model.predict, model.decision_function, model.concentration, model.predict_proba):
+        assert len(told(use, Q)) == 1
+
+
+@pytest.mark.parametrize("per_class", [False, True])
+def test_the_residual_rule_tells_of_learned_atoms(per_class):
+    coder = kc.KernelSparseCoder(alpha=0.001, max_iter=2)
+    dl = kc.KernelDictionaryLearning(coder, n_atoms=20, max_iter=2, per_class=per_class)
+    model = kc.ResidualClassifier(dl)
+    (sentence,) = told(model.fit, X, Y)
+    assert " of 70 codes of training samples did not converge" in sentence
+    for use in (model.predict, model.decision_function, model.concentration, model.predict_proba):
         assert len(told(use, Q)) == 1
 
 

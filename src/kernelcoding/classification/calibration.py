@@ -33,7 +33,7 @@ class Calibration:
                 _sigmoid(scores[:, j], labels.members[:, j]) for j in range(scores.shape[1])
             ]
         else:
-            self.temperature = _temperature(scores, labels.members)
+            self.temperature = temperature(scores, labels.members)
 
     def probabilities(self, scores: NDArray) -> NDArray:
         """Probabilities of the classes, (n, S)."""
@@ -43,11 +43,24 @@ class Calibration:
         return expit(scores * slopes + intercepts)
 
 
-def _temperature(scores: NDArray, members: NDArray) -> float:
-    """The factor that makes the labels most likely."""
+def temperature(scores: NDArray, members: NDArray, smoothing: bool = False) -> float:
+    """The factor that makes the labels most likely.
+
+    Parameters
+    ----------
+    scores : array of shape (n, S)
+    members : array of shape (n, S)
+        True at the class of each sample.
+    smoothing : bool, default=False
+        Whether one more sample, which all classes share, is counted: samples that are all
+        classified rightly then do not make the factor as large as can be (as in Platt's sigmoids).
+    """
+    n_samples = len(scores)
 
     def loss(log_factor: float) -> float:
-        return -float(np.mean(log_softmax(np.exp(log_factor) * scores, axis=1)[members]))
+        logs = log_softmax(np.exp(log_factor) * scores, axis=1)
+        total = -float(np.sum(logs[members]))
+        return (total - smoothing * float(np.mean(logs))) / n_samples
 
     scale = float(np.std(scores)) or 1.0
     centre = -np.log(scale)

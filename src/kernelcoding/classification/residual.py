@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, assert_all_finite, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from ..coders.base import BaseKernelCoder, atom_indices, require_coder
+from ..coders.base import require_coder
 from ..coders.coding import code_samples, problems
 from ..coders.sparse import KernelSparseCoder
+from ..coders.transformer import CodingTransformer
 from ..coders.zero_codes import why_zero
-from ..codes import Codes, dense, zero_rows
+from ..codes import Codes, zero_rows
+from ..dictionary import Dictionary, PointDictionary
 from ..validation import check_codes
+from .carried_labels import CarriedLabels, carried_labels
+from .class_residuals import ClassResiduals
+from .residual_calibration import ResidualCalibration
 
 
 class ResidualClassifier(ClassifierMixin, BaseEstimator):
@@ -33,9 +38,19 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    coder : coder of :mod:`kernelcoding.coders`, default=None
-        Its atoms must be training samples (``atoms=None`` or an integer with a sampling
-        ``init``), which carry the labels. None is ``KernelSparseCoder()``.
+    coder : estimator, default=None
+        A coder of this package, or an estimator that learns a dictionary
+        (:class:`KernelDictionaryLearning`, with ``per_class=True`` for one dictionary per class;
+        :class:`SupervisedKernelCoding`), which is fitted with the labels. None is
+        ``KernelSparseCoder()``. Atoms that are training samples carry their labels
+        (``atoms=None``, or an integer with a sampling ``init``), and so do the samples that atoms
+        are combinations of (learned dictionaries, ``init="kernel-k-means"``), also where
+        ``atoms=`` is a dictionary that was learned from these samples before.
+    atom_labels : array-like of shape (n_atoms,), default=None
+        Labels of the atoms where they are not known: points given as ``atoms``, or a dictionary
+        that was learned elsewhere.
+    landmark_labels : array-like of shape (n_landmarks,), default=None
+        Labels of the landmarks of a learned dictionary, where these are not samples of ``fit``.
 
     Attributes
     ----------
@@ -44,17 +59,24 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
     coder_ : coder
         Fitted.
     atom_classes_ : array of shape (n_atoms,)
-        Index into ``classes_`` of each atom.
+        Index into ``classes_`` of each atom, where atoms carry the labels.
+    landmark_classes_ : array of shape (n_landmarks,)
+        Index into ``classes_`` of each landmark, where landmarks do.
 
     Notes
     -----
-    The rule without dictionary learning of the paper's experiments. ``k(x, x)`` is left out of
-    the residuals: it is the same for all classes.
+    The rule without dictionary learning of the paper's experiments, and for learned atoms: with
+    :math:`\Phi(D) = \Phi(Z)A` and labelled landmarks Z, a code is weights :math:`\beta = Ay` of
+    landmarks, and :math:`\beta_{(s)}` takes the place of :math:`y_{(s)}`. ``k(x, x)`` is left out
+    of the residuals: it is the same for all classes.
+
+    With ``KernelCoder(prior=Ridge(), constraint=Free())`` codes are those of kernel collaborative
+    representation (CRC): a linear system, solved for all samples at once.
 
     A code of zeros (alpha too large, a sample unlike all atoms) has the same residual for every
-    class. Such a sample gets the class of the atom nearest to it in H, each class is scored by its
-    nearest atom, with weight one, in place of its part of the code, and a UserWarning says how
-    many they are. :meth:`concentration` is zero for them.
+    class. Such a sample gets the class of the atom (or landmark) nearest to it in H, each class is
+    scored by its nearest one, with weight one, in place of its part of the code, and a UserWarning
+    says how many they are. :meth:`concentration` is zero for them.
 
     Examples
     --------
@@ -64,14 +86,33 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
     >>> classifier = ResidualClassifier(KernelLLC(n_neighbors=20)).fit(X[:1000], y[:1000])
     >>> classifier.score(X[1000:], y[1000:]) > 0.95
     True
+
+    Kernel collaborative representation:
+
+    >>> from kernelcoding import KernelCoder, constraints, priors
+    >>> ridge = KernelCoder(prior=priors.Ridge(), constraint=constraints.Free(), alpha=0.01)
+    >>> crc = ResidualClassifier(ridge.set_params(kernel="rbf", kernel__gamma="median"))
+    >>> crc.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.95
+    True
     """
 
     classes_: NDArray
-    coder_: BaseKernelCoder
+    coder_: CodingTransformer
     atom_classes_: NDArray
+    landmark_classes_: NDArray
+    # As in models of files from before these could be given.
+    atom_labels: ArrayLike | None = None
+    landmark_labels: ArrayLike | None = None
 
-    def __init__(self, coder: BaseKernelCoder | None = None) -> None:
+    def __init__(
+        self,
+        coder: CodingTransformer | None = None,
+        atom_labels: ArrayLike | None = None,
+        landmark_labels: ArrayLike | None = None,
+    ) -> None:
         self.coder = coder
+        self.atom_labels = atom_labels
+        self.landmark_labels = landmark_labels
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the coder and remember the labels of its atoms.
@@ -89,21 +130,38 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         coder = KernelSparseCoder() if self.coder is None else self.coder
-        require_coder(coder)
+        _require_source_of_codes(coder)
         y = self._validate_labels(X, y)
-        self.classes_, labels = np.unique(y, return_inverse=True)
-        self.coder_ = clone(coder).fit(X, y)
+        self.classes_, numbers = np.unique(y, return_inverse=True)
+        self.coder_ = clone(coder)
+        frozen = self.coder_ is coder  # FrozenEstimator: fitted before, to other samples perhaps
+        elsewhere = frozen or isinstance(getattr(coder, "atoms", None), Dictionary)
+        self.coder_.fit(X, y)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.coder_, name):
                 setattr(self, name, getattr(self.coder_, name))
-        index = atom_indices(self.coder_)
-        if index is None:
-            raise ValueError(
-                "The residual rule needs atoms with labels: use atoms=None, or an integer with "
-                'init="k-means++" or "random", so that atoms are training samples.'
-            )
-        self.atom_classes_ = labels[index]
+        given = (self.atom_labels, self.landmark_labels)
+        carried = carried_labels(self.coder_, X, self.classes_, numbers, given, elsewhere)
+        self._take(carried)
+        samples = self.coder_._validate_query(X)
+        self._calibration = ResidualCalibration.of(
+            samples, numbers, carried.samples, len(self.classes_)
+        )
         return self
+
+    def _take(self, carried: CarriedLabels) -> None:
+        """Remember whose labels decide."""
+        for name in ("atom_classes_", "landmark_classes_"):
+            if name in vars(self):
+                delattr(self, name)
+        setattr(
+            self,
+            "landmark_classes_" if carried.of_landmarks else "atom_classes_",
+            carried.classes,
+        )
+        self._rule = ClassResiduals(
+            self.coder_.dictionary_, carried.classes, len(self.classes_), carried.of_landmarks
+        )
 
     @staticmethod
     def _validate_labels(X: ArrayLike, y: ArrayLike) -> NDArray:
@@ -151,6 +209,30 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         residuals = self._residuals(X, self._codes(X), stacklevel=4)
         return self.classes_[residuals.argmin(axis=1)]
 
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        r"""Probabilities of the classes, in the order of the scores.
+
+        .. math:: p_s(x) \propto \exp(-\tau\,\varepsilon_s(x))
+
+        with one temperature for all samples and classes, which makes the labels of (at most 200)
+        training samples most likely. They are coded without themselves: in five folds, without the
+        atoms that they are; where landmarks carry the labels, the sample's own weight is left out.
+        It is found when probabilities are first asked for.
+
+        Parameters
+        ----------
+        X : array-like
+            Samples.
+
+        Returns
+        -------
+        probabilities : array of shape (n, n_classes)
+            Rows sum to one.
+        """
+        residuals = self._residuals(X, self._codes(X), stacklevel=4)
+        rule, coding = self._residual_rule(), self.coder_._coding()
+        return self._kept_calibration(rule).probabilities(residuals, rule, coding)
+
     def predict_from_codes(self, X: ArrayLike, codes: Codes) -> NDArray:
         """The class of smallest residual for samples whose codes are known already.
 
@@ -175,7 +257,8 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         .. math:: \mathrm{SCI}(y) = \frac{S \max_s \|y_{(s)}\|_1 / \|y\|_1 - 1}{S - 1}
 
         One: a single class explains the sample. Zero: all classes do alike; the sample may
-        belong to none. A code of zeros scores zero, a single class scores one.
+        belong to none. A code of zeros scores zero, a single class scores one. Where landmarks
+        carry the labels, :math:`\beta` takes the place of y.
 
         Parameters
         ----------
@@ -188,8 +271,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
             Reject where it is small.
         """
         n_classes = len(self.classes_)
-        per_class = abs(self._codes(X)) @ self._membership()
-        per_class = per_class.toarray() if sparse.issparse(per_class) else per_class
+        per_class = self._residual_rule().masses(self._codes(X))
         total = per_class.sum(axis=1)
         if n_classes == 1:
             return np.where(total > 0, 1.0, 0.0)
@@ -198,57 +280,53 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         )
         return (n_classes * share - 1.0) / (n_classes - 1.0)
 
-    def _membership(self) -> NDArray:
-        return (self.atom_classes_[:, None] == np.arange(len(self.classes_))).astype(float)
+    def _residual_rule(self) -> ClassResiduals:
+        check_is_fitted(self)
+        if "_rule" in vars(self):
+            return self._rule
+        # A model file from before learned dictionaries had the rule.
+        return ClassResiduals(
+            self.coder_.dictionary_, self.atom_classes_, len(self.classes_), False
+        )
+
+    def _kept_calibration(self, rule: ClassResiduals) -> ResidualCalibration:
+        if "_calibration" in vars(self):
+            return self._calibration
+        # A model file from before there were probabilities: atoms are training samples there.
+        atoms = rule.dictionary
+        assert isinstance(atoms, PointDictionary)
+        every = np.arange(atoms.n_atoms)
+        return ResidualCalibration.of(atoms.points, rule.classes, every, rule.n_classes)
 
     def _codes(self, X: ArrayLike) -> Codes:
         """Codes as ``transform`` of the coder gives them; zeros are reported by the rule."""
         check_is_fitted(self)
         X = self.coder_._validate_query(X)
-        coding = self.coder_._coding()
-        return code_samples(*coding, self.coder_.dictionary_, X, stacklevel=6, tell_zeros=False)
+        formulation, options = self.coder_._coding()
+        compact = replace(options, sparse_output=options.sparse_output or formulation.is_sparse)
+        dictionary = self.coder_.dictionary_
+        return code_samples(formulation, compact, dictionary, X, stacklevel=6, tell_zeros=False)
 
     def _residuals(self, X: ArrayLike, codes: Codes, stacklevel: int) -> NDArray:
         """Residual of each class up to k(x, x), (n, n_classes)."""
+        rule = self._residual_rule()
         X = self.coder_._validate_query(X)
-        dictionary = self.coder_.dictionary_
-        codes = check_codes(codes, dictionary.n_atoms, len(X))
-        members = [np.flatnonzero(self.atom_classes_ == s) for s in range(len(self.classes_))]
-        residuals = np.empty((len(X), len(self.classes_)))
-        for rows, problem in problems(dictionary, X):
-            exact, block = problem.astype(np.float64), dense(codes[rows])
-            for label, own in enumerate(members):
-                part = block[:, own].astype(np.float64)
-                pull = part @ exact.gram[np.ix_(own, own)] - 2.0 * exact.cross[:, own]
-                residuals[rows, label] = (part * pull).sum(axis=1)
+        codes = check_codes(codes, self.coder_.dictionary_.n_atoms, len(X))
+        residuals = rule.residuals(X, codes)
         silent = np.flatnonzero(zero_rows(codes))
         if silent.size:
-            residuals[silent] = self._nearest_residuals(X[silent], members)
+            residuals[silent] = rule.nearest(X[silent])
             self._warn_silent(X, silent, stacklevel)
-        return residuals
-
-    def _nearest_residuals(self, X: NDArray, members: list[NDArray]) -> NDArray:
-        """Residual of each class if its nearest atom alone had weight one, up to k(x, x)."""
-        dictionary = self.coder_.dictionary_
-        residuals = np.full((len(X), len(members)), np.inf)
-        for rows, problem in problems(dictionary, X):
-            # Asked first: where all similarities are rounded to zero, distances still tell.
-            nearest = self.atom_classes_[problem.nearest(1).indices[:, 0]]
-            alone = np.diag(problem.gram) - 2.0 * problem.cross.astype(np.float64)
-            block = residuals[rows]
-            for label, own in enumerate(members):
-                block[:, label] = alone[:, own].min(axis=1, initial=np.inf)
-            best = np.arange(len(block)), nearest
-            block[best] = np.nextafter(block.min(axis=1), -np.inf)
         return residuals
 
     def _warn_silent(self, X: NDArray, silent: NDArray, stacklevel: int) -> None:
         """Say how many codes are all zero, and what to do."""
         blocks = (problem for _, problem in problems(self.coder_.dictionary_, X[silent]))
-        why = why_zero(self.coder_.formulation(), blocks)
+        why = why_zero(self.coder_._coding()[0], blocks)
+        carrier = "landmark" if self._residual_rule().of_landmarks else "atom"
         warnings.warn(
             f"{len(silent)} of {len(X)} codes are all zero, and the residuals of all classes are "
-            f"the same: these samples get the class of the nearest atom. The reason: {why}",
+            f"the same: these samples get the class of the nearest {carrier}. The reason: {why}",
             UserWarning,
             stacklevel=stacklevel,
         )
@@ -259,3 +337,9 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         if hasattr(coder, "__sklearn_tags__"):  # anything else is reported by fit
             tags.input_tags = coder.__sklearn_tags__().input_tags
         return tags
+
+
+def _require_source_of_codes(given: object) -> None:
+    """Refuse what is neither a coder nor learns a dictionary for one: ValueError."""
+    if isinstance(given, type) or not callable(getattr(given, "_coding", None)):
+        require_coder(given)

@@ -37,7 +37,9 @@ REPRESENTATIVES = 10
 class Learner(Protocol):
     """Takes the half-steps of learning and knows where it stands."""
 
-    n_replaced: int
+    @property
+    def n_replaced(self) -> int:
+        """Atoms that were replaced."""
 
     @property
     def coded(self) -> Coded:
@@ -145,11 +147,15 @@ class BaseDictionaryLearning(CodingTransformer):
         rows, loads = first_atoms(frame, X, self.n_atoms, self.init, random_state, y)
         vectors = np.asfortranarray(frame.samples(rows) @ loads)
         require_distinct(frame, vectors)
+        self._forget()
+        return vectors, rows[loads.argmax(axis=0)]
+
+    def _forget(self) -> None:
+        """Nothing has been learned yet."""
         self.objective_history_ = np.array([])
         self.objective_steps_ = np.array([], dtype=str)
         self.kernel_history_ = np.array([])
         self.n_iter_ = self.n_replaced_ = 0
-        return vectors, rows[loads.argmax(axis=0)]
 
     def _alternate(self, learner: Learner, formulation: Formulation) -> Outcome:
         """One run of the loop; its figures are added to those of earlier runs."""
@@ -180,15 +186,29 @@ class BaseDictionaryLearning(CodingTransformer):
         random_state: np.random.RandomState,
     ) -> tuple[Frame, NDArray]:
         """Better kernel parameters for the present atoms; these in the new space."""
+        self._better_kernel(coder, dictionary, X, random_state)
+        return self._moved_frame(frame, weights, X)
+
+    def _better_kernel(
+        self,
+        coder: BaseKernelCoder,
+        dictionary: Dictionary,
+        X: NDArray,
+        random_state: np.random.RandomState,
+    ) -> None:
+        """Better kernel parameters for the present atoms."""
         settings = as_settings(self.learn_kernel)
         formulation, options = self._coding_of(coder)
         learned = learn_kernel(
             formulation, options, self.kernel_, X, dictionary, settings, random_state
         )
-        learned.convergence.warn(" while the kernel was learned", stacklevel=5)
+        learned.convergence.warn(" while the kernel was learned", stacklevel=6)
         self.kernel_ = learned.kernel
         self.kernel_history_ = np.append(self.kernel_history_, learned.history)
-        landmarks = moved(frame.landmarks, learned.kernel)
+
+    def _moved_frame(self, frame: Frame, weights: NDArray, X: NDArray) -> tuple[Frame, NDArray]:
+        """Combinations of landmarks in the space of the present kernel."""
+        landmarks = moved(frame.landmarks, self.kernel_)
         assert isinstance(landmarks, PointDictionary)
         new: Frame = (
             SampleFrame(landmarks)

@@ -7,7 +7,8 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metaestimators import available_if
 
 from ..coders.base import BaseKernelCoder
 from ..coders.coding import code_samples, problems
@@ -16,8 +17,9 @@ from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings, prepared_start
 from ..kernels import Gaussian, Kernel
 from ..solvers.result import Options
-from .base import BaseDictionaryLearning, Learner
+from .base import Learner
 from .checks import check_forgetting
+from .class_wise_learning import ClassWiseDictionaryLearning
 from .frames import Frame, LandmarkFrame, unit_norms
 from .learner import AtomLearner, Snapshot
 from .loop import Progress
@@ -27,7 +29,17 @@ from .sums import Sums
 from .updates import UPDATES, named_update, update_for
 
 
-class KernelDictionaryLearning(BaseDictionaryLearning):
+def _learns_from_batches(estimator: ClassWiseDictionaryLearning) -> bool:
+    """Whether there is partial_fit; AttributeError says why there is none."""
+    if estimator.per_class:
+        raise AttributeError(
+            "per_class=True learns from all samples of a class at once, not from batches. Use "
+            "fit(X, y) with an array, or per_class=False."
+        )
+    return True
+
+
+class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     r"""Learn the dictionary of a coder.
 
     .. math:: \min_{D, Y}\ \frac1n\sum_i \tfrac12\|\phi(x_i) - \Phi(D) y_i\|^2
@@ -42,7 +54,7 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
         Any coder of this package with ``atoms=None``; None is ``KernelSparseCoder()``. It brings
         kernel, prior and constraint.
     n_atoms : int, default=100
-        Number of atoms to learn.
+        Number of atoms to learn, in all.
     n_landmarks : int, default=None
         Number of landmarks; None takes all samples.
     landmarks : {"k-means++", "random", "leverage"} or array of points, default="k-means++"
@@ -76,6 +88,12 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
         Threads; None leaves it to the coder.
     random_state : int, RandomState or None, default=0
         For landmarks and first atoms.
+    per_class : bool, default=False
+        Learn a dictionary for each class from its samples alone and join them (Nguyen et al.,
+        2013); ``fit`` then needs labels. ``n_atoms`` and ``n_landmarks`` stay the numbers in all,
+        of which each class gets an equal share as far as its samples go. Codes of ``transform``
+        are over the atoms of all classes; :class:`ResidualClassifier` reads them. Classes learn at
+        the same time with ``n_jobs``.
 
     Attributes
     ----------
@@ -101,6 +119,12 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
         Atoms replaced because no sample used them or another atom equalled them.
     status_ : str
         "converged", "max_iter", "callback" or "interrupted".
+    classes_ : array of shape (n_classes,)
+        With ``per_class=True``, the labels.
+    atom_classes_ : array of shape (n_atoms,)
+        With ``per_class=True``, index into ``classes_`` of the class that each atom is learned
+        from; atoms of a class stand together. ``objective_history_`` is then the mean over all
+        samples, each coded with the atoms of its class.
 
     Notes
     -----
@@ -139,6 +163,7 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
         verbose: int = 0,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
+        per_class: bool = False,
     ) -> None:
         self.coder = coder
         self.n_atoms = n_atoms
@@ -154,6 +179,7 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.per_class = per_class
 
     # Learning --------------------------------------------------------------------------------
 
@@ -166,7 +192,8 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
             Training samples; may be memory-mapped. An iterator of batches is read once, as by
             ``partial_fit``.
         y : array-like of shape (n_samples,), default=None
-            Class labels, for a balanced first dictionary; other targets are not looked at.
+            Class labels, for a balanced first dictionary; other targets are not looked at. With
+            ``per_class=True`` they say whose atoms a sample teaches.
 
         Returns
         -------
@@ -220,6 +247,7 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
             raise ValueError("The iterator of batches was empty.")
         return self
 
+    @available_if(_learns_from_batches)
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn from one more batch of samples.
 
@@ -303,3 +331,8 @@ class KernelDictionaryLearning(BaseDictionaryLearning):
             total += 0.5 * exact.squared_error(part).sum()
             total += formulation.value(exact, part).sum()
         return -float(total) / len(X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = bool(self.per_class)
+        return tags

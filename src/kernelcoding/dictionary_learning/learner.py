@@ -31,6 +31,7 @@ class Snapshot(NamedTuple):
     now: Candidate
     sums: Sums
     convergence: Convergence
+    parts: tuple[Snapshot, ...] = ()  # of the classes, where each learns alone
 
 
 class AtomLearner:

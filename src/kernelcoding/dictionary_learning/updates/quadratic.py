@@ -26,6 +26,8 @@ def closed_form(frame: Frame, vectors: NDArray, sums: Sums) -> NDArray:
     """
     used = np.flatnonzero(np.diag(sums.second) > 0)
     new = vectors.copy(order="F")
+    if not used.size:
+        return new
     second = sums.second[np.ix_(used, used)]
     moment = sums.moment[:, used]
     rest = np.setdiff1d(np.arange(vectors.shape[1]), used)

@@ -54,6 +54,14 @@ def with_learned_atoms(
     return KernelDictionaryLearning(coder(settings, n_atoms), n_atoms=n_atoms, max_iter=rounds)
 
 
+def with_residuals_of_learned_atoms(
+    coder: CoderBuilder, rounds: int, per_class: bool, settings: Settings, n_atoms: int
+) -> ResidualClassifier:
+    """Codes of a learned dictionary, read by residuals: through the samples, or class by class."""
+    learned = with_learned_atoms(coder, rounds, settings, n_atoms)
+    return ResidualClassifier(learned.set_params(per_class=per_class))
+
+
 def with_learned_classifier(
     coder: CoderBuilder, classifier: str, rounds: int, settings: Settings, n_atoms: int
 ) -> SupervisedKernelCoding:
@@ -101,6 +109,28 @@ def nearest_code_row(
     """
     build = partial(with_learned_atoms, coder, rounds)
     return Method(name, build, space, kernel, view, _nearest_head, NEAREST)
+
+
+def learned_residual_row(
+    name: str,
+    coder: CoderBuilder,
+    kernel: Kernel,
+    space: Space,
+    rounds: int,
+    per_class: bool = False,
+) -> Method:
+    """A row by a learned dictionary and the residual rule.
+
+    Parameters
+    ----------
+    name, coder, kernel, space, rounds
+        As in :func:`nearest_code_row`.
+    per_class : bool
+        Whether each class has a dictionary of its own; else one dictionary, learned without
+        labels, is read through the samples that its atoms are combinations of.
+    """
+    build = partial(with_residuals_of_learned_atoms, coder, rounds, per_class)
+    return Method(name, build, space, kernel)
 
 
 def linear_svm_row(
@@ -185,6 +215,38 @@ def linear_head(settings: Settings) -> BaseEstimator:
 
 def _kernel_svm(settings: Settings, n_atoms: int) -> SVC:
     return SVC(kernel="precomputed", C=settings["C"])
+
+
+def residual_rule_methods(
+    spaces: Mapping[str, Space], rounds: int, costs: Sequence[float]
+) -> tuple[Method, ...]:
+    """Codes of learned dictionaries, read in five ways with the same settings to choose from.
+
+    Parameters
+    ----------
+    spaces : mapping
+        Search spaces of ``kSC, read`` and ``kLLC, read``.
+    rounds : int
+        Of learning.
+    costs : sequence of float
+        Values of C of the linear SVM.
+
+    Returns
+    -------
+    methods : tuple of Method
+    """
+    coders: tuple[tuple[str, CoderBuilder], ...] = (("kSC", sparse_coder), ("kLLC", local_coder))
+    rows: list[Method] = []
+    for name, coder in coders:
+        space, kernel = spaces[f"{name}, read"], Gaussian()
+        rows += [
+            nearest_code_row(f"{name}, 1-NN", coder, kernel, space, rounds),
+            linear_svm_row(f"{name}, SVM", coder, kernel, space, rounds, costs),
+            learned_residual_row(f"{name}, residuals", coder, kernel, space, rounds),
+            learned_residual_row(f"{name}, class-wise", coder, kernel, space, rounds, True),
+            supervised_row(f"l-S{name}", coder, "linear", kernel, space, rounds),
+        ]
+    return tuple(rows)
 
 
 def curve_methods(

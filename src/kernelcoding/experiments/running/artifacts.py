@@ -116,9 +116,14 @@ def _certificate(done: Evaluation) -> tuple[float | None, float | None]:
 
 
 def _examples(done: Evaluation) -> tuple[Example, ...]:
-    """Codes of a few test samples by the residual rule, wrong ones first."""
+    """Codes of a few test samples by the residual rule, wrong ones first.
+
+    Learned atoms are no samples that could be shown with their labels.
+    """
     model, predictions = done.model, done.answers.predictions
     if not isinstance(model, ResidualClassifier) or predictions is None or done.codes is None:
+        return ()
+    if model.coder_.dictionary_.index is None:
         return ()
     right = predictions == done.truth
     half = N_EXAMPLES // 2

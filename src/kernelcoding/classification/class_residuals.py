@@ -1,0 +1,163 @@
+"""The residual rule itself: what each class explains of a sample, from the sample's code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import gen_batches
+
+from ..coders.coding import BLOCK_SIZE
+from ..codes import Codes, dense, times
+from ..dictionary import CombinationDictionary, Dictionary
+
+
+class Form(NamedTuple):
+    """A class: who carries its label, and the quadratic form of its part of a code."""
+
+    members: NDArray  # (m_s,) carriers
+    matrix: NDArray  # (m_s, m_s) of weights of carriers, or (N, N) of codes
+    of_codes: bool
+
+
+class ClassResiduals:
+    r"""Residuals of classes for a dictionary of which atoms or landmarks have labels.
+
+    Atoms are :math:`\Phi(Z)A`. Where the landmarks carry the labels, a code y is weights
+    :math:`\beta = Ay` of landmarks, and class s explains with those of its own:
+
+    .. math:: \varepsilon_s = \|\Phi(Z_s)\beta_s\|^2 - 2\,\langle\phi(x), \Phi(Z_s)\beta_s\rangle
+
+    Where the atoms do, the atoms take the place of landmarks, and A that of the identity.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+    classes : array of shape (n_carriers,)
+        Number of the class of each atom or landmark.
+    n_classes : int
+    of_landmarks : bool
+        Whether landmarks, not atoms, carry the labels.
+    """
+
+    def __init__(
+        self, dictionary: Dictionary, classes: NDArray, n_classes: int, of_landmarks: bool
+    ):
+        self.dictionary = dictionary
+        self.classes = classes
+        self.n_classes = n_classes
+        self.of_landmarks = of_landmarks
+
+    @property
+    def carriers(self) -> Dictionary:
+        """Atoms or landmarks: whatever has the labels."""
+        if not self.of_landmarks:
+            return self.dictionary
+        assert isinstance(self.dictionary, CombinationDictionary)
+        return self.dictionary.landmarks
+
+    @property
+    def members(self) -> list[NDArray]:
+        """The carriers of each class."""
+        return [np.flatnonzero(self.classes == label) for label in range(self.n_classes)]
+
+    def residuals(self, X: NDArray, codes: Codes, without: NDArray | None = None) -> NDArray:
+        """Residual of each class up to k(x, x), (n, n_classes).
+
+        Parameters
+        ----------
+        X : array of shape (n, ...)
+            Checked samples.
+        codes : array or CSR array of shape (n, n_atoms)
+        without : array of shape (n,), default=None
+            For each sample a carrier that must not explain it.
+        """
+        found = np.empty((len(X), self.n_classes))
+        forms = [self._form(label, own) for label, own in enumerate(self.members)]
+        for rows in self._blocks(len(X)):
+            part = codes[rows].astype(np.float64)
+            weights = self._weights_of_carriers(part)
+            if without is not None:
+                own = without[rows]
+                weights[np.arange(len(own)), own] = 0.0
+            similarity = self.carriers.similarities(X[rows])[1].astype(np.float64, copy=False)
+            for label, form in enumerate(forms):
+                mine = weights[:, form.members]
+                value = part if form.of_codes and without is None else mine
+                matrix = form.matrix
+                if form.of_codes and without is not None:
+                    matrix = self._gram_of(form.members)
+                found[rows, label] = np.einsum("ij,ij->i", times(value, matrix), dense(value))
+                found[rows, label] -= 2.0 * np.einsum("ij,ij->i", mine, similarity[:, form.members])
+        return found
+
+    def masses(self, codes: Codes) -> NDArray:
+        """Sum of absolute weights of the carriers of each class, (n, n_classes)."""
+        found = np.empty((codes.shape[0], self.n_classes))
+        members = self.members
+        for rows in self._blocks(codes.shape[0]):
+            weights = np.abs(self._weights_of_carriers(codes[rows].astype(np.float64)))
+            for label, own in enumerate(members):
+                found[rows, label] = weights[:, own].sum(axis=1)
+        return found
+
+    def nearest(self, X: NDArray) -> NDArray:
+        """Residual of each class if its nearest carrier alone had weight one, up to k(x, x)."""
+        found = np.full((len(X), self.n_classes), np.inf)
+        members = self.members
+        for rows in self._blocks(len(X)):
+            problem = self.carriers.problem(X[rows])
+            # Asked first: where all similarities are rounded to zero, distances still tell.
+            nearest = self.classes[problem.nearest(1).indices[:, 0]]
+            alone = np.diag(problem.gram) - 2.0 * problem.cross.astype(np.float64)
+            block = found[rows]
+            for label, own in enumerate(members):
+                block[:, label] = alone[:, own].min(axis=1, initial=np.inf)
+            best = np.arange(len(block)), nearest
+            block[best] = np.nextafter(block.min(axis=1), -np.inf)
+        return found
+
+    # Machinery -----------------------------------------------------------------------------
+
+    def _blocks(self, n_samples: int) -> Iterator[slice]:
+        """Slices of samples whose weights of carriers stay in cache."""
+        widest = max(self.dictionary.n_atoms, len(self.classes))
+        return gen_batches(n_samples, max(16, BLOCK_SIZE // widest))
+
+    def _weights_of_carriers(self, codes: Codes) -> NDArray:
+        """What codes make of the carriers, (n, n_carriers); zeros of codes are skipped."""
+        return times(codes, self._spread) if self.of_landmarks else dense(codes)
+
+    @cached_property
+    def _spread(self) -> NDArray:
+        """A transposed, (n_atoms, n_landmarks)."""
+        assert isinstance(self.dictionary, CombinationDictionary)
+        weights = self.dictionary.weights.astype(np.float64, copy=False)
+        return np.ascontiguousarray(weights.T)
+
+    def _form(self, label: int, members: NDArray) -> Form:
+        """The cheaper of two forms that are equal.
+
+        Weights of carriers are needed in any case, for their inner products with the sample. Their
+        quadratic form costs m_s^2 per sample; the same form of codes, A_s' K_ss A_s, costs N^2
+        once it is made, which is less where a class has more landmarks than there are atoms.
+        """
+        if self.of_landmarks and len(members) > self.dictionary.n_atoms:
+            return Form(members, self._forms_of_codes[label], True)
+        return Form(members, self._gram_of(members), False)
+
+    def _gram_of(self, members: NDArray) -> NDArray:
+        return self.carriers.facts.double[np.ix_(members, members)]
+
+    @cached_property
+    def _forms_of_codes(self) -> dict[int, NDArray]:
+        """A_s' K_ss A_s of the classes with more landmarks than there are atoms; made once."""
+        forms = {}
+        for label, own in enumerate(self.members):
+            if len(own) > self.dictionary.n_atoms:
+                part = self._spread[:, own]
+                forms[label] = part @ self._gram_of(own) @ part.T
+        return forms
