@@ -19,6 +19,7 @@ from .coders import (
 from .dictionary_learning import KernelDictionaryLearning
 from .kernel_learning import KernelLearning
 from .persistence import load, save
+from .views import Views
 
 __all__ = [
     "DiscriminativeKSVD",
@@ -33,6 +34,7 @@ __all__ = [
     "LabelConsistentKSVD",
     "ResidualClassifier",
     "SupervisedKernelCoding",
+    "Views",
     "__version__",
     "constraints",
     "kernels",

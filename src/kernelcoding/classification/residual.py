@@ -19,6 +19,7 @@ from ..coders.sparse import KernelSparseCoder
 from ..coders.zero_codes import why_zero
 from ..codes import Codes, dense, zero_rows
 from ..validation import check_codes
+from ..views import sequence_of
 
 
 class ResidualClassifier(ClassifierMixin, BaseEstimator):
@@ -114,7 +115,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
             )
         labels: NDArray = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
-        check_consistent_length(X, labels)
+        check_consistent_length(sequence_of(X), labels)
         check_classification_targets(labels)
         return labels
 

@@ -138,7 +138,9 @@ class Precomputed(Kernel):
         rows = self._rows(X)
         if rows.shape[0] != rows.shape[1]:
             raise ValueError(
-                f"Precomputed expected the square training matrix (n, n), got shape {rows.shape}."
+                f"Precomputed expected the square training matrix (n, n), got shape {rows.shape}; "
+                "choose rows and columns, X[np.ix_(train, train)], and X[np.ix_(test, train)] for "
+                "queries."
             )
         skew = np.abs(rows - rows.T).max(initial=0.0)
         if skew > tolerance(rows) * np.abs(rows).max(initial=0.0):
@@ -179,6 +181,7 @@ class CallableKernel(Kernel):
 
     is_positive_definite = None
     input_ndim = None
+    takes_objects = True
 
     def __init__(self, function: Callable[[NDArray, NDArray], NDArray]) -> None:
         self.function = function

@@ -66,6 +66,7 @@ OWN = {
     "Determinants": "kernels.spd:Determinants",
     "Points": "kernels.pairs:Points",
     "Rows": "kernels.precomputed:Rows",
+    "Views": "views:Views",
     # Learning, and what it keeps
     "DiscriminativeKSVD": "classification.label_consistent:DiscriminativeKSVD",
     "KernelDictionaryLearning": "dictionary_learning.estimator:KernelDictionaryLearning",
