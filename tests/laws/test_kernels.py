@@ -12,6 +12,8 @@ from sklearn.base import clone
 
 from helpers.names import stable
 from kernelcoding.kernels import (
+    AffineInvariantGaussian,
+    AffineInvariantLinear,
     CallableKernel,
     ChiSquared,
     Fixed,
@@ -20,6 +22,7 @@ from kernelcoding.kernels import (
     Laplacian,
     Linear,
     LogEuclideanGaussian,
+    LogEuclideanLinear,
     MultipleKernel,
     Normalized,
     Polynomial,
@@ -51,6 +54,13 @@ def spd(rng, n):
     return A @ A.transpose(0, 2, 1) + 0.1 * np.eye(3)
 
 
+def bands(rng, n):
+    return np.stack([spd(rng, n), spd(rng, n)], axis=1)
+
+
+REFERENCE = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 3.0]])
+
+
 def subspaces(rng, n):
     return np.linalg.qr(rng.normal(size=(n, 5, 2)))[0]
 
@@ -78,6 +88,13 @@ CASES = [
     (ChiSquared(gamma=0.6), histograms),
     (HistogramIntersection(), histograms),
     (LogEuclideanGaussian(gamma=0.1), spd),
+    (LogEuclideanGaussian(gamma=0.1), bands),
+    (LogEuclideanLinear(), spd),
+    (LogEuclideanLinear(), bands),
+    (AffineInvariantGaussian(gamma=0.1, reference=REFERENCE), spd),
+    (AffineInvariantGaussian(gamma=0.1, reference=np.stack([REFERENCE, np.eye(3)])), bands),
+    (AffineInvariantLinear(reference=REFERENCE), spd),
+    (Stein(gamma=1.5), bands),
     (Stein(), spd),
     (Stein(gamma=1.7), spd),
     (Projection(), subspaces),
@@ -295,7 +312,7 @@ def test_who_is_radial():
     radial = {type(kernel).__name__ for kernel, _ in CASES if kernel.is_radial}
     assert radial == {
         "Gaussian", "Laplacian", "ChiSquared", "LogEuclideanGaussian", "Stein",
-        "ProjectionGaussian", "Scaled", "View", "Fixed",
+        "AffineInvariantGaussian", "ProjectionGaussian", "Scaled", "View", "Fixed",
     }  # fmt: skip
     assert not (2.0 * Linear()).is_radial
     assert not Sum([Gaussian()]).is_radial

@@ -44,6 +44,8 @@ OWN = {
     "Simplex": "constraints:Simplex",
     "SumToOne": "constraints:SumToOne",
     # Kernels, and samples as they prepare them
+    "AffineInvariantGaussian": "kernels.affine:AffineInvariantGaussian",
+    "AffineInvariantLinear": "kernels.affine:AffineInvariantLinear",
     "ChiSquared": "kernels.histogram:ChiSquared",
     "Fixed": "kernels.wrappers:Fixed",
     "Gaussian": "kernels.vector:Gaussian",
@@ -51,6 +53,7 @@ OWN = {
     "Laplacian": "kernels.vector:Laplacian",
     "Linear": "kernels.vector:Linear",
     "LogEuclideanGaussian": "kernels.spd:LogEuclideanGaussian",
+    "LogEuclideanLinear": "kernels.spd:LogEuclideanLinear",
     "MultipleKernel": "kernels.multiple:MultipleKernel",
     "Normalized": "kernels.wrappers:Normalized",
     "Polynomial": "kernels.vector:Polynomial",
