@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from .codes import Codes, is_csr
 from .stacks import Stack, objects
-from .views import ViewName, Views, is_frame, is_mixed
+from .views import ViewName, Views, is_dict, is_frame, is_mixed
 
 
 class TakesSamples(Protocol):
@@ -63,7 +62,7 @@ def samples(
         found = _views(X, kernel.views)
         if reset:
             _set_names(estimator, X, len(found.names))
-    elif isinstance(X, (Views, Mapping)):
+    elif isinstance(X, Views) or is_dict(X):
         raise ValueError(
             f"X holds several views, {list(Views(X).names)}, but the kernel looks at one array per "
             "sample: say which by View(name, kernel), several in a MultipleKernel."
@@ -120,7 +119,7 @@ def _are_views(X: Any, wanted: tuple[ViewName, ...], reset: bool) -> bool:
     """Whether samples come as several views, and are not simply an array of numbers."""
     if not wanted:
         return False
-    if isinstance(X, (Views, Mapping, tuple)):
+    if isinstance(X, (Views, tuple)) or is_dict(X):
         return True
     if not is_frame(X):
         return False
@@ -131,7 +130,7 @@ def _are_views(X: Any, wanted: tuple[ViewName, ...], reset: bool) -> bool:
 
 def _views(X: Any, wanted: tuple[ViewName, ...]) -> Views:
     """The views that are wanted, numbers in floating point."""
-    if is_frame(X) or isinstance(X, Mapping):
+    if is_frame(X) or is_dict(X):
         known = list(X.columns) if is_frame(X) else list(X)
         for name in wanted:
             if name not in known:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ViewName", "Views", "is_frame", "is_mixed", "sequence_of"]
+__all__ = ["ViewName", "Views", "is_dict", "is_frame", "is_mixed", "sequence_of"]
 
 ViewName: TypeAlias = str | int
 
@@ -124,7 +124,12 @@ class Views:
 def sequence_of(X: Any) -> Any:
     """Samples as a sequence: a dict or a tuple of stacks has the length of its views."""
     stacks = isinstance(X, tuple) and all(hasattr(stack, "shape") for stack in X)
-    return Views(X) if isinstance(X, Mapping) or stacks else X
+    return Views(X) if is_dict(X) or stacks else X
+
+
+def is_dict(X: object) -> bool:
+    """Whether X is a dictionary, and no sparse matrix that behaves like one."""
+    return isinstance(X, Mapping) and not hasattr(X, "shape")
 
 
 def is_frame(X: object) -> bool:
@@ -143,7 +148,7 @@ def _stacks_of(views: Any) -> dict[ViewName, NDArray]:
         return dict(views.stacks)
     if is_frame(views):
         pairs: Iterable[tuple[Any, Any]] = ((name, views[name]) for name in views.columns)
-    elif isinstance(views, Mapping):
+    elif is_dict(views):
         pairs = views.items()
     elif isinstance(views, tuple):
         pairs = enumerate(views)

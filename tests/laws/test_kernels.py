@@ -16,6 +16,7 @@ from kernelcoding.kernels import (
     AffineInvariantLinear,
     CallableKernel,
     ChiSquared,
+    DistanceKernel,
     Fixed,
     Gaussian,
     HistogramIntersection,
@@ -69,6 +70,10 @@ def laplace_of(X, Z):
     return np.exp(-0.3 * np.abs(X[:, None] - Z[None]).sum(axis=-1))
 
 
+def city_blocks(X, Z):
+    return np.abs(X[:, None] - Z[None]).sum(axis=-1)
+
+
 def with_weights(kernel, weights):
     kernel.weights_ = np.array(weights)
     return kernel
@@ -100,6 +105,7 @@ CASES = [
     (Projection(), subspaces),
     (ProjectionGaussian(gamma=0.8), subspaces),
     (CallableKernel(laplace_of), vectors),
+    (DistanceKernel(city_blocks, gamma=0.3), vectors),
     (CallableKernel(laplace_of) + Gaussian(gamma=0.3), vectors),
     (Gaussian(gamma=0.1) + Linear() + Polynomial(degree=2), vectors),
     (Gaussian(gamma=0.1) * Linear() * Laplacian(gamma=0.2), vectors),
@@ -312,7 +318,7 @@ def test_who_is_radial():
     radial = {type(kernel).__name__ for kernel, _ in CASES if kernel.is_radial}
     assert radial == {
         "Gaussian", "Laplacian", "ChiSquared", "LogEuclideanGaussian", "Stein",
-        "AffineInvariantGaussian", "ProjectionGaussian", "Scaled", "View", "Fixed",
+        "AffineInvariantGaussian", "DistanceKernel", "ProjectionGaussian", "Scaled", "View", "Fixed",
     }  # fmt: skip
     assert not (2.0 * Linear()).is_radial
     assert not Sum([Gaussian()]).is_radial
@@ -355,4 +361,4 @@ def test_every_public_kernel_is_in_the_list():
     public = {getattr(room, n) for n in room.__all__ if isinstance(getattr(room, n), type)}
     covered = set().union(*(inside(kernel) for kernel, _ in CASES))
     # a given matrix has laws of its own, in tests/kernels/test_precomputed.py
-    assert public - covered == {room.Kernel, Precomputed}
+    assert public - covered == {room.Kernel, room.ExponentialKernel, Precomputed}

@@ -3,11 +3,13 @@
 from .affine import AffineInvariantGaussian, AffineInvariantLinear
 from .algebra import Product, Sum
 from .base import Kernel, take
+from .distance import DistanceKernel
 from .grassmann import Projection, ProjectionGaussian
 from .histogram import ChiSquared, HistogramIntersection
 from .multiple import MultipleKernel
 from .names import as_kernel
 from .precomputed import CallableKernel, Precomputed
+from .radial import ExponentialKernel
 from .spd import LogEuclideanGaussian, LogEuclideanLinear, Stein
 from .vector import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from .view import View
@@ -18,6 +20,8 @@ __all__ = [
     "AffineInvariantLinear",
     "CallableKernel",
     "ChiSquared",
+    "DistanceKernel",
+    "ExponentialKernel",
     "Fixed",
     "Gaussian",
     "HistogramIntersection",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from ..component import Component
 from ..stacks import Stack
-from ..views import ViewName, Views
+from ..views import ViewName, Views, is_dict
 from .checks import count_samples, positive_number
 
 __all__ = ["FeatureNames", "Kernel", "Prepared", "Statistic", "take"]
@@ -181,7 +181,7 @@ class Kernel(Component):
 
     def _stack(self, X: Stack) -> Stack:
         """Samples as a sequence: a dict has the length of its views, not of the samples."""
-        return Views(X) if self.views and isinstance(X, (Mapping, tuple)) else X
+        return Views(X) if self.views and (is_dict(X) or isinstance(X, tuple)) else X
 
     # -- parameters --------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from .base import FeatureNames, Kernel
+from ..stacks import objects
 from .checks import as_floats, check_stack, count_samples, require_finite, tolerance
 
 __all__ = ["CallableKernel", "Precomputed"]
@@ -166,10 +167,18 @@ class Samples(NamedTuple):
 class CallableKernel(Kernel):
     """A user's vectorised function ``f(X, Z) -> (n, m)``.
 
+    Samples may be anything that the function takes: vectors, matrices, texts, graphs.
+
     Parameters
     ----------
     function : callable
-        Takes two stacks of samples, returns the matrix of similarities.
+        Takes two stacks of samples, returns the matrix of similarities. Numbers come as arrays,
+        anything else, such as a list of texts, as an array of objects of shape (n,).
+
+    Notes
+    -----
+    A function has no width to choose: see :class:`DistanceKernel` for one that measures distances.
+    Models with this kernel hold a function, which is code: they can be pickled, not saved.
 
     Examples
     --------
@@ -188,11 +197,14 @@ class CallableKernel(Kernel):
 
     def check(self, X: ArrayLike) -> NDArray:
         """Return X as an array; numbers are made finite floats, other things are left alone."""
-        array = np.asarray(X)
+        try:
+            array = np.asarray(X)
+        except ValueError:  # lists of different lengths
+            return objects(X)
         if array.ndim == 0:
             raise ValueError("CallableKernel expected a stack of samples, got one scalar.")
         if array.dtype.kind not in "fiub":
-            return array
+            return array if isinstance(X, np.ndarray) else objects(X)
         array = as_floats(array, "CallableKernel")
         require_finite(array, "CallableKernel")
         return array
