@@ -39,7 +39,9 @@ def by_hand(kernel, X, Z):
     """The kernel's value of two dictionaries of stacks, member by member."""
     weights = kernel.current_weights
     values = [
-        Z["gram_rows"] if child.columns == "gram" else child.child(X[child.columns], Z[child.columns])
+        Z["gram_rows"]
+        if child.columns == "gram"
+        else child.child(X[child.columns], Z[child.columns])
         for child in kernel.kernels
     ]
     return sum(weight * value for weight, value in zip(weights, values, strict=True))
@@ -99,8 +101,10 @@ def test_columns_of_numbers_beside_matrices(views):
     frame = frame_of({"covariance": views["covariance"]})
     frame["a"], frame["b"] = views["words"][:, 0], views["words"][:, 1].astype(int)
     frame["remark"] = "not looked at"
-    kernel = View("covariance", LogEuclideanGaussian()) + View(["b", "a"], Gaussian()) + View(
-        "a", Linear()
+    kernel = (
+        View("covariance", LogEuclideanGaussian())
+        + View(["b", "a"], Gaussian())
+        + View("a", Linear())
     )
     numbers = views["words"][:, :2]
     truth = (
@@ -367,7 +371,7 @@ def test_kernels_that_do_not_fit_the_samples(views):
     with pytest.raises(ValueError, match=r"chooses columns of an array, but .* give the name"):
         kc.KernelSparseCoder(both).fit(views)
     side = View(["words", "covariance"], Linear())
-    with pytest.raises(ValueError, match="The view 'covariance' .* use a View of its own"):
+    with pytest.raises(ValueError, match=r"The view 'covariance' .* use a View of its own"):
         kc.KernelSparseCoder(side).fit(views)
     with pytest.raises(ValueError, match="expected a dict, a tuple or a data frame"):
         Views(np.ones((3, 2)))

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from .views import Views
 
-__all__ = ["Stack", "as_points", "in_memory", "numbered", "objects", "precision", "require_alike", "with_type"]
+__all__ = [
+    "Stack",
+    "as_points",
+    "in_memory",
+    "numbered",
+    "objects",
+    "precision",
+    "require_alike",
+    "with_type",
+]
 
 Stack: TypeAlias = Any  # NDArray or Views; arrays are what most samples are
 
@@ -37,7 +46,6 @@ def in_memory(X: Stack) -> Stack:
 def as_points(given: Any, X: Stack) -> Stack:
     """What a user gives as points, as a stack of the kind that the samples are."""
     if isinstance(X, Views):
-        
         if isinstance(given, Views):
             return given
         return np.asarray(given) if isinstance(given, (list, np.ndarray)) else Views(given)

@@ -100,9 +100,9 @@ def _array(
             raise
         raise ValueError(
             f"Input X contains NaN{_where_missing(X)}. {type(estimator).__name__} compares whole "
-            "samples, and no positive definite kernel leaves unknown numbers out: fill them in "
-            "before, for example by sklearn.impute.SimpleImputer() as the first step of a "
-            "pipeline."
+            "samples, and distances over known numbers alone make no positive definite kernel: "
+            "fill missing numbers in, for example by sklearn.impute.SimpleImputer() as the first "
+            "step of a pipeline."
         ) from None
 
 

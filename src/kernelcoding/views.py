@@ -154,8 +154,7 @@ def _stacks_of(views: Any) -> dict[ViewName, NDArray]:
         pairs = enumerate(views)
     else:
         raise ValueError(
-            "Views expected a dict, a tuple or a data frame of stacks, got "
-            f"{type(views).__name__}."
+            f"Views expected a dict, a tuple or a data frame of stacks, got {type(views).__name__}."
         )
     stacks = {name: _stack(name, stack) for name, stack in pairs}
     if not stacks:

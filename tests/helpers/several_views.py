@@ -1,4 +1,4 @@
-"""Sixty samples of three classes, each described by vectors, matrices, subspaces and a Gram matrix."""
+"""Sixty samples of three classes: vectors, matrices, subspaces and rows of a Gram matrix."""
 
 import numpy as np
 
@@ -51,5 +51,3 @@ def frame_of(views):
     import pandas
 
     return pandas.DataFrame({name: list(stack) for name, stack in views.items()})
-
-

@@ -221,5 +221,7 @@ def test_functions_are_not_saved(kernel, tmp_path):
 
 def test_own_classes_are_not_saved(rng, tmp_path):
     coder = kc.KernelSparseCoder(Hamming()).fit(rng.integers(0, 3, size=(9, 4)))
-    with pytest.raises(ValueError, match=r"Hamming, which a .*Classes of your own are code.*pickle"):
+    with pytest.raises(
+        ValueError, match=r"Hamming, which a .*Classes of your own are code.*pickle"
+    ):
         kc.save(coder, tmp_path / "model.kc")

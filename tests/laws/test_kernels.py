@@ -318,7 +318,8 @@ def test_who_is_radial():
     radial = {type(kernel).__name__ for kernel, _ in CASES if kernel.is_radial}
     assert radial == {
         "Gaussian", "Laplacian", "ChiSquared", "LogEuclideanGaussian", "Stein",
-        "AffineInvariantGaussian", "DistanceKernel", "ProjectionGaussian", "Scaled", "View", "Fixed",
+        "AffineInvariantGaussian", "DistanceKernel", "ProjectionGaussian", "Scaled", "View",
+        "Fixed",
     }  # fmt: skip
     assert not (2.0 * Linear()).is_radial
     assert not Sum([Gaussian()]).is_radial

@@ -115,7 +115,9 @@ def code_samples(
             stacklevel,
             tell_zeros,
         )
-        return with_short_indices(sparse.vstack(blocks, format="csr").astype(precision(X), copy=False))
+        return with_short_indices(
+            sparse.vstack(blocks, format="csr").astype(precision(X), copy=False)
+        )
     # Zeros cost nothing until they are touched: sparse codes touch few.
     make = np.zeros if compact else np.empty
     with memory_advice(FEWER_SAMPLES):

@@ -128,6 +128,7 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ):
             raise ValueError(
                 "inverse_transform needs atoms that are vectors; this dictionary has none "
-                "(precomputed kernel, stacks of matrices, several views, or combinations of landmarks)."
+                "(precomputed kernel, stacks of matrices, several views, texts, or combinations of "
+                "landmarks)."
             )
         return codes @ dictionary.points

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..kernels.algebra import Composite
 from ..kernels.base import Kernel
@@ -78,12 +78,15 @@ def _gram_matrix(
     elif isinstance(atoms, (int, np.integer)):
         count = len(X) if init == MEANS else min(max(int(atoms), 0), len(X))
     else:
-        count = len(atoms) if hasattr(atoms, "__len__") else 0  # no number: refused later
+        points = as_points(atoms, X)
+        stacked = isinstance(points, Views) or points.ndim > 0  # what is no stack is refused later
+        count = len(points) if stacked else 0
     copies = len(kernel.children) if isinstance(kernel, Composite) else 1
     if not kernel.is_positive_definite:
         copies += EIGEN_COPIES
     of_all = " (atoms=None: every sample is an atom)" if atoms is None else ""
-    needed = float(count) ** 2 * (copies * precision(X).itemsize + 1)  # and a mask of finite numbers
+    size = copies * precision(X).itemsize + 1  # and a mask of finite numbers
+    needed = float(count) ** 2 * size
     return needed, f"The Gram matrix of {count} atoms{of_all}"
 
 

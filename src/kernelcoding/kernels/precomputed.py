@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from .base import FeatureNames, Kernel
 from ..stacks import objects
+from .base import FeatureNames, Kernel
 from .checks import as_floats, check_stack, count_samples, require_finite, tolerance
 
 __all__ = ["CallableKernel", "Precomputed"]

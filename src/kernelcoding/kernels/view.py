@@ -17,9 +17,7 @@ from .wrappers import Wrapper
 
 __all__ = ["View"]
 
-Columns: TypeAlias = (
-    str | int | slice | Sequence[int] | Sequence[bool] | Sequence[str] | NDArray
-)
+Columns: TypeAlias = str | int | slice | Sequence[int] | Sequence[bool] | Sequence[str] | NDArray
 
 
 class View(Wrapper):

@@ -35,8 +35,9 @@ def _remedy(value: Any, where: str) -> str:
         return "Give the columns by name."
     if callable(value) and where.endswith((".kernel", ".kernel_")):
         own = hasattr(value, "get_params") and name not in ("CallableKernel", "DistanceKernel")
+        what = "Classes of your own" if own else "Functions"
         return (
-            f"{'Classes of your own' if own else 'Functions'} are code, which files of data never are: compute the similarities yourself "
+            f"{what} are code, which files of data never are: compute the similarities yourself "
             'and use kernel="precomputed", or pickle the model.'
         )
     if callable(value) and not isinstance(value, type):
