@@ -309,6 +309,21 @@ def test_single_precision():
     assert coder.transform(double).dtype == np.float64
 
 
+def test_frames_of_codes_and_pictures(views):
+    pandas = pytest.importorskip("pandas")
+    coder = kc.KernelSparseCoder(kernel_of_views(), atoms=5, random_state=0).fit(views)
+    plain = coder.transform(views)
+    labelled = frame_of(views).set_index(pandas.Index([f"s{i}" for i in range(60)]))
+    codes = coder.set_output(transform="pandas").transform(labelled)
+    assert list(codes.index[:2]) == ["s0", "s1"]
+    assert_array_equal(codes.to_numpy(), plain)
+    pytest.importorskip("matplotlib")
+    from kernelcoding.displays import CodeDisplay
+
+    coder.set_output(transform="default")
+    assert_array_equal(CodeDisplay.from_estimator(coder, views, index=7).code, plain[7])
+
+
 # The container --------------------------------------------------------------------------------
 
 

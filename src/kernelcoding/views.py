@@ -139,8 +139,13 @@ def is_frame(X: object) -> bool:
 
 def is_mixed(frame: Any) -> bool:
     """Whether some column of a data frame holds other things than numbers."""
-    kinds = (getattr(frame[name], "dtype", None) for name in frame.columns)
-    return any(getattr(kind, "kind", "O") not in "biuf" for kind in kinds)
+    return any(_kind(frame[name]) not in "biuf" for name in frame.columns)
+
+
+def _kind(column: Any) -> str:
+    """The kind of what a column holds, as NumPy says it."""
+    known = getattr(column.dtype, "kind", None)
+    return known if isinstance(known, str) else column[:0].to_numpy().dtype.kind
 
 
 def _stacks_of(views: Any) -> dict[ViewName, NDArray]:
