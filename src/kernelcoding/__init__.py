@@ -22,6 +22,7 @@ from .dictionary_learning import KernelDictionaryLearning
 from .kernel_learning import KernelLearning
 from .landmark_map import LandmarkMap
 from .persistence import load, save
+from .views import Views
 
 __all__ = [
     "DiscriminativeKSVD",
@@ -39,6 +40,7 @@ __all__ = [
     "LandmarkMap",
     "ResidualClassifier",
     "SupervisedKernelCoding",
+    "Views",
     "__version__",
     "constraints",
     "kernels",

@@ -6,13 +6,15 @@ import sys
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from .codes import Codes, is_csr
+from .stacks import Stack, objects
+from .views import ViewName, Views, is_dict, is_frame, is_mixed
 
 
 class TakesSamples(Protocol):
@@ -22,36 +24,159 @@ class TakesSamples(Protocol):
     def input_ndim(self) -> int | None:
         """Axes of a stack of samples: 2, 3, or None when any will do."""
 
+    @property
+    def views(self) -> tuple[ViewName, ...]:
+        """Names or positions of the views it looks at; empty: whole samples."""
+
+    @property
+    def takes_objects(self) -> bool:
+        """Whether samples may be anything, such as texts."""
+
 
 def samples(
     estimator: BaseEstimator,
-    X: ArrayLike,
+    X: Any,
     kernel: TakesSamples,
     *,
     reset: bool,
     min_samples: int = 1,
-) -> NDArray:
-    """Samples as an array of floating-point numbers that the kernel takes, or ValueError.
+) -> Stack:
+    """Samples as the kernel takes them, or ValueError.
+
+    That is an array of floating-point numbers, several views of the samples, or, for functions of
+    the user, an array of objects.
 
     Parameters
     ----------
     estimator : estimator
         Whose ``n_features_in_`` and ``feature_names_in_`` are set or compared.
-    X : array-like
+    X : array-like, dict, tuple, data frame or sequence of objects
         Samples.
     kernel : Kernel
     reset : bool
         Whether these are training samples.
     min_samples : int, default=1
     """
-    return validate_data(
-        estimator,
-        X,
-        dtype=[np.float64, np.float32],
-        allow_nd=kernel.input_ndim != 2,
-        ensure_min_samples=min_samples,
-        reset=reset,
-    )
+    found: Stack
+    if _are_views(X, kernel.views, reset):
+        found = _views(X, kernel.views)
+        if reset:
+            _set_names(estimator, X, len(found.names))
+    elif isinstance(X, Views) or is_dict(X):
+        raise ValueError(
+            f"X holds several views, {list(Views(X).names)}, but the kernel looks at one array per "
+            "sample: say which by View(name, kernel), several in a MultipleKernel."
+        )
+    elif kernel.takes_objects and _are_objects(X, known=reset or hasattr(estimator, NUMBERS)):
+        found = X if isinstance(X, np.ndarray) and X.ndim > 1 else objects(X)
+        if reset:
+            _set_names(estimator, X, None)
+    else:
+        return _array(estimator, X, kernel, reset, min_samples)
+    if len(found) < min_samples:
+        raise ValueError(
+            f"Found array with {len(found)} sample(s) while a minimum of {min_samples} is required."
+        )
+    return found
+
+
+NUMBERS = "n_features_in_"  # the attribute of estimators that were fitted to arrays of numbers
+
+
+def _array(
+    estimator: BaseEstimator, X: Any, kernel: TakesSamples, reset: bool, min_samples: int
+) -> NDArray:
+    try:
+        return validate_data(
+            estimator,
+            X,
+            dtype=[np.float64, np.float32],
+            allow_nd=kernel.input_ndim != 2,
+            ensure_min_samples=min_samples,
+            reset=reset,
+        )
+    except ValueError as error:
+        if "contains NaN" not in str(error):
+            raise
+        raise ValueError(
+            f"Input X contains NaN{_where_missing(X)}. {type(estimator).__name__} compares whole "
+            "samples, and distances over known numbers alone make no positive definite kernel: "
+            "fill missing numbers in, for example by sklearn.impute.SimpleImputer() as the first "
+            "step of a pipeline."
+        ) from None
+
+
+def _where_missing(X: Any) -> str:
+    """Columns of a data frame with missing values, to be read after "NaN"."""
+    if not (is_frame(X) and hasattr(X, "isna")):
+        return ""
+    missing = X.isna().any()
+    names = [name for name in X.columns if missing[name]]
+    return f" in the column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names[:5]))}"
+
+
+def _are_views(X: Any, wanted: tuple[ViewName, ...], reset: bool) -> bool:
+    """Whether samples come as several views, and are not simply an array of numbers."""
+    if not wanted:
+        return False
+    if isinstance(X, (Views, tuple)) or is_dict(X):
+        return True
+    if not is_frame(X):
+        return False
+    if not reset and any(isinstance(name, str) for name in wanted):
+        return True  # an array would have made positions of them
+    return is_mixed(X)
+
+
+def _views(X: Any, wanted: tuple[ViewName, ...]) -> Views:
+    """The views that are wanted, numbers in floating point."""
+    if is_frame(X) or is_dict(X):
+        known = list(X.columns) if is_frame(X) else list(X)
+        for name in wanted:
+            if name not in known:
+                raise ValueError(
+                    f"The view {name!r} is missing: the samples have the views {known}."
+                )
+        views = Views({name: X[name] for name in wanted})
+    else:
+        views = Views(X).only(wanted) if not isinstance(X, Views) else X.only(wanted)
+    for name, stack in views.stacks.items():
+        if stack.dtype.kind in "biuf" and stack.dtype != np.float32:
+            views.stacks[name] = stack.astype(np.float64, copy=False)
+    return views
+
+
+def _are_objects(X: Any, known: bool) -> bool:
+    """Whether samples are anything but numbers; ``known``: numbers would be taken as such."""
+    if not known:
+        return True
+    if is_frame(X) or sparse.issparse(X):
+        return False
+    try:
+        array = np.asarray(X)
+    except ValueError:  # lists of different lengths
+        return True
+    return array.ndim > 0 and (array.dtype.kind in "US" or (array.dtype == object and _odd(array)))
+
+
+def _odd(array: NDArray) -> bool:
+    """Whether some object is no number."""
+    try:
+        array.astype(np.float64)
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
+def _set_names(estimator: BaseEstimator, X: Any, n_features: int | None) -> None:
+    for name in (NUMBERS, "feature_names_in_"):
+        if hasattr(estimator, name):
+            delattr(estimator, name)
+    if n_features is not None:
+        setattr(estimator, NUMBERS, n_features)
+    if is_frame(X) and all(isinstance(name, str) for name in X.columns):
+        estimator.n_features_in_ = len(X.columns)
+        estimator.feature_names_in_ = np.asarray(list(X.columns), dtype=object)
 
 
 def check_codes(codes: Any, n_atoms: int, n_samples: int | None = None) -> Codes:

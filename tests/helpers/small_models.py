@@ -54,6 +54,13 @@ def views():
     return ks.MultipleKernel([ks.View([0, 1], ks.Gaussian()), ks.View([2, 3], ks.Linear())])
 
 
+def kinds():
+    """Samples and queries of two kinds, and a kernel of both."""
+    samples = [kc.Views({"x": X, "spd": covariances(12, 0)}), {"x": Q, "spd": covariances(3, 1)}]
+    members = [ks.View("x", "rbf"), ks.View("spd", "affine-invariant")]
+    return samples[0], kc.Views(samples[1]), ks.MultipleKernel(members)
+
+
 def algebra():
     return 0.5 * ks.Fixed(ks.Gaussian()) + ks.Linear() * ks.Normalized(ks.Polynomial(degree=2))
 
@@ -176,6 +183,8 @@ def others():
     streamed = aggregation.ImageAggregator(images.DenseRootSIFT(step=8), aggregators()["vlad"])
     words = images.VisualWords(n_words=3, random_state=0)
     whitened = images.VisualWords(n_words=3, n_components=2, random_state=0)
+    mixed, queries, of_both = kinds()
+    tangent = 0.5 * ks.AffineInvariantLinear() + ks.LogEuclideanLinear()
     return {
         "residual_objects": (kc.ResidualClassifier().fit(X, names), Q),
         "several_linear": (supervised("linear").fit(X, SEVERAL), Q),
@@ -186,6 +195,8 @@ def others():
             square(Q, X),
         ),
         "log_euclidean": (kc.KernelLLC(kernel="log-euclidean").fit(spd[0]), spd[1]),
+        "tangent": (kc.KernelSparseCoder(tangent).fit(spd[0]), spd[1]),
+        "kinds": (learned(kc.KernelSparseCoder(of_both)).fit(mixed), queries),
         "stein": (kc.KernelSparseCoder(kernel="stein").fit(spd[0]), spd[1]),
         "projection": (kc.KernelSparseCoder(kernel=ks.Projection()).fit(subspaces[0]), bases(3, 1)),
         "projection_gaussian": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.svm import SVC
 
 import kernelcoding.kernels
 from helpers.processes import run_python
+from kernelcoding import KernelSparseCoder
 from kernelcoding.kernels import (
     CallableKernel,
     ChiSquared,
@@ -67,6 +69,40 @@ def test_median_rule_without_spread():
     assert Gaussian("scale").resolve(X).gamma == 1.0
     X[0] = [3.0, 4.0]  # most distances are 0: the mean of the others counts
     assert_allclose(Gaussian("median").resolve(X).gamma, 1 / 25)
+
+
+def test_multiples_of_the_median_rule(rng):
+    X, H = rng.normal(size=(12, 3)), rng.exponential(size=(12, 3))
+    bases = np.linalg.qr(rng.normal(size=(12, 4, 2)))[0]
+    cases = [
+        (Gaussian, X), (Laplacian, X), (ChiSquared, H), (LogEuclideanGaussian, spd(rng, 12, p=3)),
+        (ProjectionGaussian, bases), (partial(Polynomial, 2), X), (Sigmoid, X),
+    ]  # fmt: skip
+    for kind, samples in cases:
+        whole = kind(gamma="median").resolve(samples).gamma
+        for text, factor in [("0.1*median", 0.1), (" 2.5e0 * median ", 2.5), (" median", 1.0)]:
+            kernel = kind(gamma=text)
+            assert not kernel.is_resolved
+            assert_allclose(kernel.resolve(samples).gamma, factor * whole, rtol=1e-12)
+    coder = KernelSparseCoder(Gaussian("0.1*median")).fit(X)
+    assert_allclose(coder.kernel_.gamma, 0.1 * Gaussian("median").resolve(X).gamma)
+
+
+@pytest.mark.parametrize(
+    "rule", ["0*median", "-1*median", "nan*median", "inf*median", "x*median", "*median",
+             "0.1median", "0.1*scale", "median*0.1", "0.1*0.1*median"],
+)  # fmt: skip
+def test_other_multiples_are_refused(rule, rng):
+    with pytest.raises(ValueError, match=r'Gaussian: gamma must be .* such as "0\.1\*median", got'):
+        Gaussian(rule).resolve(rng.normal(size=(5, 2)))
+
+
+def test_multiples_are_admissible_for_stein(rng):
+    samples = spd(rng, 12, p=5)
+    assert Stein("0.01*median").resolve(samples).gamma == 0.5
+    wide = Stein("100*median").resolve(samples).gamma
+    S = -np.log(Stein(gamma=1.0)(samples))[np.triu_indices(12, 1)]
+    assert_allclose(wide, 100 / np.median(S), rtol=1e-9)
 
 
 def test_scale_rule(rng):

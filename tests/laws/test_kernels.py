@@ -12,14 +12,18 @@ from sklearn.base import clone
 
 from helpers.names import stable
 from kernelcoding.kernels import (
+    AffineInvariantGaussian,
+    AffineInvariantLinear,
     CallableKernel,
     ChiSquared,
+    DistanceKernel,
     Fixed,
     Gaussian,
     HistogramIntersection,
     Laplacian,
     Linear,
     LogEuclideanGaussian,
+    LogEuclideanLinear,
     MultipleKernel,
     Normalized,
     Polynomial,
@@ -51,12 +55,23 @@ def spd(rng, n):
     return A @ A.transpose(0, 2, 1) + 0.1 * np.eye(3)
 
 
+def bands(rng, n):
+    return np.stack([spd(rng, n), spd(rng, n)], axis=1)
+
+
+REFERENCE = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 3.0]])
+
+
 def subspaces(rng, n):
     return np.linalg.qr(rng.normal(size=(n, 5, 2)))[0]
 
 
 def laplace_of(X, Z):
     return np.exp(-0.3 * np.abs(X[:, None] - Z[None]).sum(axis=-1))
+
+
+def city_blocks(X, Z):
+    return np.abs(X[:, None] - Z[None]).sum(axis=-1)
 
 
 def with_weights(kernel, weights):
@@ -78,11 +93,19 @@ CASES = [
     (ChiSquared(gamma=0.6), histograms),
     (HistogramIntersection(), histograms),
     (LogEuclideanGaussian(gamma=0.1), spd),
+    (LogEuclideanGaussian(gamma=0.1), bands),
+    (LogEuclideanLinear(), spd),
+    (LogEuclideanLinear(), bands),
+    (AffineInvariantGaussian(gamma=0.1, reference=REFERENCE), spd),
+    (AffineInvariantGaussian(gamma=0.1, reference=np.stack([REFERENCE, np.eye(3)])), bands),
+    (AffineInvariantLinear(reference=REFERENCE), spd),
+    (Stein(gamma=1.5), bands),
     (Stein(), spd),
     (Stein(gamma=1.7), spd),
     (Projection(), subspaces),
     (ProjectionGaussian(gamma=0.8), subspaces),
     (CallableKernel(laplace_of), vectors),
+    (DistanceKernel(city_blocks, gamma=0.3), vectors),
     (CallableKernel(laplace_of) + Gaussian(gamma=0.3), vectors),
     (Gaussian(gamma=0.1) + Linear() + Polynomial(degree=2), vectors),
     (Gaussian(gamma=0.1) * Linear() * Laplacian(gamma=0.2), vectors),
@@ -295,7 +318,8 @@ def test_who_is_radial():
     radial = {type(kernel).__name__ for kernel, _ in CASES if kernel.is_radial}
     assert radial == {
         "Gaussian", "Laplacian", "ChiSquared", "LogEuclideanGaussian", "Stein",
-        "ProjectionGaussian", "Scaled", "View", "Fixed",
+        "AffineInvariantGaussian", "DistanceKernel", "ProjectionGaussian", "Scaled", "View",
+        "Fixed",
     }  # fmt: skip
     assert not (2.0 * Linear()).is_radial
     assert not Sum([Gaussian()]).is_radial
@@ -338,4 +362,4 @@ def test_every_public_kernel_is_in_the_list():
     public = {getattr(room, n) for n in room.__all__ if isinstance(getattr(room, n), type)}
     covered = set().union(*(inside(kernel) for kernel, _ in CASES))
     # a given matrix has laws of its own, in tests/kernels/test_precomputed.py
-    assert public - covered == {room.Kernel, Precomputed}
+    assert public - covered == {room.Kernel, room.ExponentialKernel, Precomputed}

@@ -21,6 +21,7 @@ from ..coders.zero_codes import why_zero
 from ..codes import Codes, zero_rows
 from ..dictionary import Dictionary, PointDictionary
 from ..validation import check_codes
+from ..views import sequence_of
 from .carried_labels import CarriedLabels, carried_labels
 from .class_residuals import ClassResiduals
 from .residual_calibration import ResidualCalibration
@@ -172,7 +173,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
             )
         labels: NDArray = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
-        check_consistent_length(X, labels)
+        check_consistent_length(sequence_of(X), labels)
         check_classification_targets(labels)
         return labels
 

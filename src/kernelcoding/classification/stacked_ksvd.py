@@ -8,9 +8,15 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import (
+    Tags,
+    assert_all_finite,
+    check_consistent_length,
+    check_random_state,
+    get_tags,
+)
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import column_or_1d
 
 from ..coders.base import fitted_with, options_of
 from ..coders.coding import code_samples
@@ -28,7 +34,8 @@ from ..formulations import Formulation
 from ..kernels import Kernel, as_kernel
 from ..kernels.names import KernelLike
 from ..solvers.result import Options
-from ..validation import check_count, check_positive
+from ..stacks import with_type
+from ..validation import check_count, check_positive, samples
 from . import ridge
 from .classifiers import LinearClassifier
 from .label_frame import LabelFrame
@@ -239,11 +246,17 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
         self, X: ArrayLike, y: ArrayLike, kernel: Kernel
     ) -> tuple[NDArray, NDArray]:
         # Double precision: weak directions of the kernel matrix matter to sparse codes.
-        samples, labels = validate_data(
-            self, X, y, dtype=np.float64, allow_nd=kernel.input_ndim != 2, ensure_min_samples=2
-        )
+        checked = samples(self, X, kernel, reset=True, min_samples=2)
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_consistent_length(checked, labels)
         check_classification_targets(labels)
-        return samples, labels
+        return with_type(checked, np.float64), labels
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

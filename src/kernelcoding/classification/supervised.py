@@ -25,6 +25,7 @@ from ..kernel_learning import KernelLearning
 from ..kernels import Kernel
 from ..problem import CodingProblem
 from ..solvers.result import CodingResult, Convergence, Options
+from ..stacks import precision
 from ..validation import check_positive
 from .calibration import Calibration
 from .classifiers import Classifier
@@ -274,7 +275,7 @@ random_state
 
         def write(rows: slice, problem: CodingProblem, result: CodingResult) -> None:
             assert isinstance(problem, CombinationProblem)
-            codes = result.codes.astype(X.dtype, copy=False)  # as transform gives them
+            codes = result.codes.astype(precision(X), copy=False)  # as transform gives them
             scores[rows] = self.classifier_.scores(codes, problem.similarity)
 
         formulation, options = self._coding()

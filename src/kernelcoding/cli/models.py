@@ -150,7 +150,7 @@ def _kernel(name: str, gamma: str | None) -> Kernel | str:
     if "gamma" not in kernel.get_params():
         raise ValueError(f"--kernel {name} has no gamma.")
     try:
-        width = gamma if gamma in ("median", "scale") else float(gamma)
+        width = gamma if gamma == "scale" or gamma.strip().endswith("median") else float(gamma)
     except ValueError:
         raise ValueError(f"--gamma must be a number, median or scale, got {gamma!r}.") from None
     return kernel.set_params(gamma=width)

@@ -16,6 +16,7 @@ from ..kernel_learning import KernelLearning, as_settings, learn_kernel, moved, 
 from ..kernels import Kernel, as_kernel
 from ..kernels.names import KernelLike
 from ..solvers.result import Options
+from ..stacks import Stack
 from ..validation import samples
 from .transformer import CodingTransformer
 
@@ -46,7 +47,9 @@ class BaseKernelCoder(CodingTransformer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), (n_samples, p, q) or (n, n)
-            Vectors, stacks of matrices, or the training Gram matrix, as the kernel wants.
+            Vectors, stacks of matrices, or the training Gram matrix, as the kernel wants; for a
+            kernel of several views, a dict, a tuple, a data frame or :class:`~kernelcoding.Views`
+            of such stacks; for a function of yours, a sequence of whatever it takes.
         y : array-like of shape (n_samples,), default=None
             Labels; used only where a parameter says so (``groups="y"``).
 
@@ -57,15 +60,17 @@ class BaseKernelCoder(CodingTransformer):
         """
         self._check_parameters()
         kernel = self._given_kernel()
-        X = samples(self, X, kernel, reset=True)
-        self.kernel_ = self._resolve(kernel, X)
+        stack: Stack = samples(self, X, kernel, reset=True)
+        self.kernel_ = self._resolve(kernel, stack)
         random_state = check_random_state(self.random_state)
-        self.dictionary_ = build_dictionary(self.kernel_, X, self.atoms, self.init, random_state)
+        self.dictionary_ = build_dictionary(
+            self.kernel_, stack, self.atoms, self.init, random_state
+        )
         self._n_features_out = self.dictionary_.n_atoms
-        self._take_labels(X, y)
+        self._take_labels(stack, y)
         self.formulation().check(self.dictionary_.n_atoms)
         if self.learn_kernel:
-            self._learn_kernel(X, y, random_state)
+            self._learn_kernel(stack, y, random_state)
         return self
 
     # What subclasses say ------------------------------------------------------------------

@@ -18,6 +18,7 @@ from ..memory import memory_advice
 from ..parallel import map_blocks
 from ..problem import CodingProblem
 from ..solvers.result import CodingResult, Convergence, Options, Status
+from ..stacks import precision
 from .zero_codes import warn_all_zero
 
 # Samples are coded in blocks whose cross-similarities take about this many numbers: small enough
@@ -114,11 +115,13 @@ def code_samples(
             stacklevel,
             tell_zeros,
         )
-        return with_short_indices(sparse.vstack(blocks, format="csr").astype(X.dtype, copy=False))
+        return with_short_indices(
+            sparse.vstack(blocks, format="csr").astype(precision(X), copy=False)
+        )
     # Zeros cost nothing until they are touched: sparse codes touch few.
     make = np.zeros if compact else np.empty
     with memory_advice(FEWER_SAMPLES):
-        codes = make((len(X), dictionary.n_atoms), X.dtype)
+        codes = make((len(X), dictionary.n_atoms), precision(X))
 
     def write(rows: slice, problem: CodingProblem, result: CodingResult) -> None:
         if is_csr(result.codes):

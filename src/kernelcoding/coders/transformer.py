@@ -122,10 +122,13 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if (
             not isinstance(dictionary, PointDictionary)
             or self.kernel_.uses_index
+            or not isinstance(dictionary.points, np.ndarray)
             or dictionary.points.ndim != 2
+            or dictionary.points.dtype == object
         ):
             raise ValueError(
                 "inverse_transform needs atoms that are vectors; this dictionary has none "
-                "(precomputed kernel, stacks of matrices, or combinations of landmarks)."
+                "(precomputed kernel, stacks of matrices, several views, texts, or combinations of "
+                "landmarks)."
             )
         return codes @ dictionary.points

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..codes import dense
+from ..codes import Codes, dense, is_csr
 from ..kernels.algebra import Composite
 from ..kernels.base import Kernel
 from ..memory import announce, memory_advice
+from ..stacks import Stack, as_points, in_memory, precision, require_alike, with_type
+from ..views import Views
 from .base import Dictionary
 from .candidates import Candidates
 from .choosing import CHOICES, MEANS, cluster_means, named_choice
@@ -26,7 +28,7 @@ POOL = 10  # candidates per landmark: more cost time and change little
 
 def build_dictionary(
     kernel: Kernel,
-    X: NDArray,
+    X: Stack,
     atoms: int | ArrayLike | Dictionary | None,
     init: str,
     random_state: np.random.RandomState,
@@ -56,7 +58,7 @@ def build_dictionary(
 
 def _built(
     kernel: Kernel,
-    X: NDArray,
+    X: Stack,
     atoms: int | ArrayLike | None,
     init: str,
     random_state: np.random.RandomState,
@@ -69,7 +71,7 @@ def _built(
 
 
 def _gram_matrix(
-    kernel: Kernel, X: NDArray, atoms: int | ArrayLike | None, init: str
+    kernel: Kernel, X: Stack, atoms: int | ArrayLike | None, init: str
 ) -> tuple[float, str]:
     """Bytes that the Gram matrix takes while it is computed, and its name."""
     if atoms is None:
@@ -77,16 +79,19 @@ def _gram_matrix(
     elif isinstance(atoms, (int, np.integer)):
         count = len(X) if init == MEANS else min(max(int(atoms), 0), len(X))
     else:
-        count = np.shape(atoms)[0] if np.ndim(atoms) else 0  # what is no number is refused later
+        points = as_points(atoms, X)
+        stacked = isinstance(points, Views) or points.ndim > 0  # what is no stack is refused later
+        count = len(points) if stacked else 0
     copies = len(kernel.children) if isinstance(kernel, Composite) else 1
     if not kernel.is_positive_definite:
         copies += EIGEN_COPIES
     of_all = " (atoms=None: every sample is an atom)" if atoms is None else ""
-    needed = float(count) ** 2 * (copies * X.dtype.itemsize + 1)  # and a mask of finite numbers
+    size = copies * precision(X).itemsize + 1  # and a mask of finite numbers
+    needed = float(count) ** 2 * size
     return needed, f"The Gram matrix of {count} atoms{of_all}"
 
 
-def _fitting(dictionary: Dictionary, X: NDArray) -> Dictionary:
+def _fitting(dictionary: Dictionary, X: Stack) -> Dictionary:
     """The dictionary itself, if it can answer for samples like these."""
     try:
         dictionary.cross(X[:1])
@@ -95,13 +100,14 @@ def _fitting(dictionary: Dictionary, X: NDArray) -> Dictionary:
     return dictionary
 
 
-def _given(kernel: Kernel, X: NDArray, atoms: ArrayLike) -> PointDictionary:
-    points = np.asarray(atoms)
-    if points.ndim == 0:
+def _given(kernel: Kernel, X: Stack, atoms: ArrayLike) -> PointDictionary:
+    points = as_points(atoms, X)
+    if not isinstance(points, Views) and points.ndim == 0:
         raise ValueError(
             f"atoms must be None, an integer, an array of points or a Dictionary, got {atoms!r}."
         )
     if kernel.uses_index:
+        points = np.arange(0.0) if isinstance(points, Views) else points
         if points.ndim != 1 or not np.issubdtype(points.dtype, np.integer):
             raise ValueError(
                 "With a precomputed kernel, atoms must be an integer, None, or a 1-D array of "
@@ -112,20 +118,17 @@ def _given(kernel: Kernel, X: NDArray, atoms: ArrayLike) -> PointDictionary:
             raise ValueError(f"atoms must be indices from 0 to {len(X) - 1}.")
         return PointDictionary(kernel, X[points], points)
     try:
-        points = kernel.check(points.astype(X.dtype, copy=False))
+        points = kernel.check(with_type(points, precision(X)))
     except ValueError as error:
         raise ValueError(f"atoms: {error}") from error
     if len(points) == 0:
         raise ValueError("atoms must hold at least one point, got an empty array.")
-    if points.shape[1:] != X.shape[1:]:
-        raise ValueError(
-            f"atoms have shape {points.shape[1:]} each, but the samples have {X.shape[1:]}."
-        )
+    require_alike("atoms", points, X)
     return PointDictionary(kernel, points)
 
 
 def _chosen(
-    kernel: Kernel, X: NDArray, n_atoms: int, init: str, random_state: np.random.RandomState
+    kernel: Kernel, X: Stack, n_atoms: int, init: str, random_state: np.random.RandomState
 ) -> Dictionary:
     init = named_choice(init, "init", means=True)
     if not 1 <= n_atoms <= len(X):
@@ -143,7 +146,7 @@ def _chosen(
 
 def choose_landmarks(
     kernel: Kernel,
-    X: NDArray,
+    X: Stack,
     n_landmarks: int,
     choice: str,
     random_state: np.random.RandomState,
@@ -167,21 +170,21 @@ def choose_landmarks(
     n_landmarks = min(n_landmarks, n_samples)
     size = min(n_samples, max(n_candidates or POOL * n_landmarks, n_landmarks))
     pool = np.sort(random_state.choice(n_samples, size, replace=False))
-    # Rows of a given matrix are samples whose columns are the same training set.
-    rows = X[np.ix_(pool, pool)] if kernel.uses_index else dense(X[pool])
-    chosen = CHOICES[choice](Candidates(kernel, rows), n_landmarks, random_state)
-    index = np.sort(pool[chosen])
-    return PointDictionary(kernel, dense(X[index]), index)
+    candidates = Candidates(kernel, _gathered(X[pool]), pool)
+    index = np.sort(pool[CHOICES[choice](candidates, n_landmarks, random_state)])
+    return PointDictionary(kernel, _gathered(X[index]), index)
 
 
-def given_landmarks(kernel: Kernel, landmarks: ArrayLike, X: NDArray) -> PointDictionary:
+def _gathered(X: Stack | Codes) -> Stack:
+    """Samples as plain arrays, where they were sparse or mapped from a file."""
+    return dense(X) if is_csr(X) else in_memory(X)
+
+
+def given_landmarks(kernel: Kernel, landmarks: ArrayLike, X: Stack) -> PointDictionary:
     """The user's own landmarks, checked against the samples."""
-    points = np.asarray(landmarks).astype(X.dtype, copy=False)
-    if points.ndim == 0 or len(points) == 0:
+    points = with_type(as_points(landmarks, X), precision(X))
+    if (not isinstance(points, Views) and points.ndim == 0) or len(points) == 0:
         raise ValueError("landmarks must hold at least one point.")
     points = kernel.check(points)
-    if points.shape[1:] != X.shape[1:]:
-        raise ValueError(
-            f"landmarks have shape {points.shape[1:]} each, but the samples have {X.shape[1:]}."
-        )
+    require_alike("landmarks", points, X)
     return PointDictionary(kernel, points)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.base import Kernel
+from ..stacks import Stack
 
 
 class Candidates:
@@ -17,42 +18,42 @@ class Candidates:
     ----------
     kernel : Kernel
         Resolved.
-    X : array of shape (n, ...)
-        Samples; with a precomputed kernel, their similarities among themselves, (n, n).
+    X : stack of n samples
+    index : array of shape (n,), default=None
+        Which training samples they are; None: all, in order.
     """
 
-    def __init__(self, kernel: Kernel, X: NDArray):
+    def __init__(self, kernel: Kernel, X: Stack, index: NDArray | None = None):
         self.kernel = kernel
         self.X = X
+        self.index = np.arange(len(X)) if index is None else index
 
     def __len__(self) -> int:
         return len(self.X)
 
     def take(self, rows: NDArray) -> Candidates:
         """Some of them."""
-        if self.kernel.uses_index:
-            return Candidates(self.kernel, self.X[np.ix_(rows, rows)])
-        return Candidates(self.kernel, self.X[rows])
+        return Candidates(self.kernel, self.X[rows], self.index[rows])
 
     def columns(self) -> tuple[NDArray, Callable[[int], NDArray]]:
         """Self-similarities, and a function that gives the similarities of all samples to one."""
-        index_of_all = np.arange(len(self.X))
-        prepared = self.kernel.prepare(self.X, index_of_all)
+        prepared = self.kernel.prepare(self.X, self.index)
 
         def similarity_to(i: int) -> NDArray:
-            one = self.kernel.prepare(self.X[i : i + 1], index_of_all[i : i + 1])
+            one = self.kernel.prepare(self.X[i : i + 1], self.index[i : i + 1])
             return self.kernel.between(prepared, one)[:, 0].astype(np.float64)
 
         return self.kernel.diagonal_of(prepared), similarity_to
 
-    def similarity_to(self, index: NDArray) -> NDArray:
+    def similarity_to(self, rows: NDArray) -> NDArray:
         """Similarities of all samples to some of them, (n, m)."""
-        chosen = self.kernel.prepare(self.X[index], index)
+        chosen = self.kernel.prepare(self.X[rows], self.index[rows])
         return self.kernel.between(self.kernel.prepare(self.X), chosen)
 
     def matrix(self) -> NDArray:
         """All similarities, (n, n)."""
-        return self.kernel(self.X).astype(np.float64, copy=False)
+        prepared = self.kernel.prepare(self.X, self.index)
+        return self.kernel.between(prepared, prepared).astype(np.float64, copy=False)
 
 
 class KnownCandidates(Candidates):

@@ -21,6 +21,7 @@ from ..codes import Codes, dense, times_codes
 from ..dictionary import CombinationDictionary, PointDictionary
 from ..kernels.base import Kernel
 from ..memory import AdvisedMemoryError, announce, available_memory, gigabytes, memory_advice
+from ..stacks import Stack, in_memory, with_type
 
 # Similarities to landmarks are kept between passes up to this many numbers (256 MB), else they are
 # computed again in blocks of about BLOCK numbers.
@@ -190,7 +191,7 @@ def _kernel_matrix(samples: PointDictionary) -> NDArray:
     """
     if samples.gram.dtype == np.float64 or samples.kernel.uses_index:
         return samples.facts.double
-    points = samples.points.astype(np.float64)
+    points = with_type(samples.points, np.float64)
     return PointDictionary(samples.kernel, points, samples.index).facts.double
 
 
@@ -205,7 +206,7 @@ class LandmarkFrame(Frame):
         The samples; may be memory-mapped.
     """
 
-    def __init__(self, landmarks: PointDictionary, X: NDArray, basis: NDArray | None = None):
+    def __init__(self, landmarks: PointDictionary, X: Stack, basis: NDArray | None = None):
         self.landmarks = landmarks
         self.basis = landmarks.facts.orthonormal_basis() if basis is None else basis
         self.X = X
@@ -216,13 +217,13 @@ class LandmarkFrame(Frame):
         if self.keeps_samples and self.n_samples > 0:
             self._kept = self._similarities(slice(0, self.n_samples))
 
-    def with_samples(self, X: NDArray | None) -> LandmarkFrame:
+    def with_samples(self, X: Stack | None) -> LandmarkFrame:
         """The same coordinates for other samples, or for none."""
         X = self.landmarks.points[:0] if X is None else X
         return LandmarkFrame(self.landmarks, X, self.basis)
 
     def _similarities(self, rows: slice) -> tuple[NDArray, NDArray]:
-        self_similarity, cross = self.landmarks.similarities(np.asarray(self.X[rows]))
+        self_similarity, cross = self.landmarks.similarities(in_memory(self.X[rows]))
         if self.landmarks.kernel.uses_index:  # the training matrix itself: its diagonal is known
             index = np.arange(self.n_samples)[rows]
             prepared = self.landmarks.kernel.prepare(self.X[rows], index)
@@ -266,7 +267,7 @@ class LandmarkFrame(Frame):
     def _rows(self, rows: NDArray | slice) -> NDArray:
         if self._kept is not None:
             return self._kept[1][rows]
-        return self.landmarks.cross(np.asarray(self.X[rows])).astype(np.float64)
+        return self.landmarks.cross(in_memory(self.X[rows])).astype(np.float64)
 
     def sum_of(self, rows: NDArray, weights: NDArray) -> NDArray:
         """Projection of the weighted sum."""
@@ -292,7 +293,7 @@ def unit_norms(frame: Frame, vectors: NDArray, fallback: NDArray) -> tuple[NDArr
     return scaled, np.where(gone, 0.0, norms)
 
 
-def sample_frame(kernel: Kernel, X: NDArray) -> SampleFrame:
+def sample_frame(kernel: Kernel, X: Stack) -> SampleFrame:
     """The paper's frame; says what to do where the kernel matrix would not fit in memory."""
     needed = 2 * len(X) ** 2 * 8  # the matrix and one temporary of its size
     what = f"The kernel matrix of {len(X)} samples"

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import type_of_target
 from ..codes import Codes
 from ..dictionary.candidates import Candidates, KnownCandidates
 from ..dictionary.choosing import CHOICES, MEANS, cluster_means, named_choice
+from ..stacks import Stack, in_memory
 from .frames import Frame, SampleFrame
 
 POOL = 20  # samples looked at for each first atom, where landmarks are few
@@ -55,7 +56,7 @@ def initial_loads(
 
 def first_atoms(
     frame: Frame,
-    X: NDArray,
+    X: Stack,
     n_atoms: int,
     init: str,
     random_state: np.random.RandomState,
@@ -70,10 +71,8 @@ def first_atoms(
     labels = np.asarray(y)[rows] if has_classes(y) else None
     if isinstance(frame, SampleFrame):
         candidates: Candidates = KnownCandidates(frame.kernel_matrix)
-    elif kernel.uses_index:
-        candidates = KnownCandidates(kernel(X)[np.ix_(rows, rows)])
     else:
-        candidates = Candidates(kernel, np.asarray(X[rows]))
+        candidates = Candidates(kernel, in_memory(X[rows]), rows)
     loads = initial_loads(candidates, n_atoms, init, random_state, labels)
     used = np.unique(loads.nonzero()[0])
     return rows[used], loads[used].toarray()

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 
 from ..codes import Codes, dense
+from ..views import Views, sequence_of
 from .canvas import Display, as_pictures
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ class CodeDisplay(Display):
         ax : matplotlib Axes, default=None
             Where to draw.
         """
-        X = np.asarray(X)
+        X = sequence_of(X)
+        X = X if isinstance(X, Views) else np.asarray(X)
         _check_index(index, len(X))
         codes = estimator.transform(X[index : index + 1] if index >= 0 else X[[index]])
         return cls.from_codes(codes, labels=labels, images=images, n_strongest=n_strongest, ax=ax)

@@ -9,6 +9,7 @@ from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..formulations import Formulation
 from ..kernels.base import Kernel
 from ..solvers.result import Options
+from ..stacks import Stack, numbered
 from .ratio import Part, RatioProblem
 from .settings import KernelLearning
 
@@ -35,7 +36,7 @@ class Problems:
         formulation: Formulation,
         options: Options,
         kernel: Kernel,
-        X: NDArray,
+        X: Stack,
         dictionary: Dictionary,
         settings: KernelLearning,
         random_state: np.random.RandomState,
@@ -99,8 +100,8 @@ class Problems:
 
 
 def held_out(
-    X: NDArray,
-    points: NDArray | None,
+    X: Stack,
+    points: Stack | None,
     n_atoms: int,
     n_folds: int,
     random_state: np.random.RandomState,
@@ -113,7 +114,7 @@ def held_out(
     n = len(X)
     if points is None:
         return np.arange(n), (np.full(n, -1), np.zeros(n_atoms))
-    copies = numbered(np.concatenate([X, points]))
+    copies = numbered(X, points)
     of_samples, of_atoms = copies[:n], copies[n:]
     outside = np.flatnonzero(~np.isin(of_samples, of_atoms))
     if len(outside) == n or len(outside) >= max(50, n // 5):
@@ -121,10 +122,3 @@ def held_out(
     count = min(n_folds, copies.max() + 1)
     folds = random_state.permutation(copies.max() + 1) % count
     return np.arange(n), (folds[of_samples], folds[of_atoms])
-
-
-def numbered(rows: NDArray) -> NDArray:
-    """A number for every row, the same for exact copies."""
-    plain = rows.reshape(len(rows), -1) + 0.0  # no negative zeros
-    seen: dict[bytes, int] = {}
-    return np.array([seen.setdefault(row.tobytes(), len(seen)) for row in plain])

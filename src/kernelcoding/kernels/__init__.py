@@ -1,20 +1,27 @@
 """Similarities k(x, z), one family per file; each knows its gradient in its own parameters."""
 
+from .affine import AffineInvariantGaussian, AffineInvariantLinear
 from .algebra import Product, Sum
 from .base import Kernel, take
+from .distance import DistanceKernel
 from .grassmann import Projection, ProjectionGaussian
 from .histogram import ChiSquared, HistogramIntersection
 from .multiple import MultipleKernel
 from .names import as_kernel
 from .precomputed import CallableKernel, Precomputed
-from .spd import LogEuclideanGaussian, Stein
+from .radial import ExponentialKernel
+from .spd import LogEuclideanGaussian, LogEuclideanLinear, Stein
 from .vector import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from .view import View
 from .wrappers import Fixed, Normalized, Scaled
 
 __all__ = [
+    "AffineInvariantGaussian",
+    "AffineInvariantLinear",
     "CallableKernel",
     "ChiSquared",
+    "DistanceKernel",
+    "ExponentialKernel",
     "Fixed",
     "Gaussian",
     "HistogramIntersection",
@@ -22,6 +29,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "LogEuclideanGaussian",
+    "LogEuclideanLinear",
     "MultipleKernel",
     "Normalized",
     "Polynomial",

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..views import ViewName
 from .base import FeatureNames, Kernel, Prepared, Statistic
 
 __all__ = ["Composite", "Product", "Sum", "accumulate", "add_kernels", "multiply_kernels"]
@@ -74,6 +75,16 @@ class Composite(Kernel):
     def uses_index(self) -> bool:
         """Whether some member takes rows of a given matrix."""
         return any(child.uses_index for child in self.children)
+
+    @property
+    def views(self) -> tuple[ViewName, ...]:
+        """All views that members look at."""
+        return tuple(dict.fromkeys(name for child in self.children for name in child.views))
+
+    @property
+    def takes_objects(self) -> bool:
+        """Whether every member takes samples of any kind."""
+        return all(child.takes_objects for child in self.children)
 
     @property
     def is_positive_definite(self) -> bool | None:

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ..component import Component
+from ..stacks import Stack
+from ..views import ViewName, Views, is_dict
 from .checks import count_samples, positive_number
 
 __all__ = ["FeatureNames", "Kernel", "Prepared", "Statistic", "take"]
@@ -77,6 +79,16 @@ class Kernel(Component):
     @property
     def uses_index(self) -> bool:
         """Whether samples are rows of a given matrix, so that atoms are known by their index."""
+        return False
+
+    @property
+    def views(self) -> tuple[ViewName, ...]:
+        """Names or positions of the views of a sample it looks at; empty: whole samples."""
+        return ()
+
+    @property
+    def takes_objects(self) -> bool:
+        """Whether samples may be anything, such as texts."""
         return False
 
     @property
@@ -148,7 +160,7 @@ class Kernel(Component):
 
     def diagonal(self, X: ArrayLike) -> NDArray:
         """Self-similarities k(x_i, x_i), shape (n,), without the matrix."""
-        return self.diagonal_of(self.prepare_alone(X))
+        return self.diagonal_of(self.prepare_alone(self._stack(X)))
 
     def gradient(self, X: ArrayLike, Z: ArrayLike | None = None) -> NDArray:
         """Derivatives of the kernel matrix in `theta`, shape (n, m, p)."""
@@ -156,14 +168,20 @@ class Kernel(Component):
 
     def diagonal_gradient(self, X: ArrayLike) -> NDArray:
         """Derivatives of the self-similarities in `theta`, shape (n, p)."""
-        return self.profile_gradient(self.diagonal_statistic(self.prepare_alone(X)))
+        prepared = self.prepare_alone(self._stack(X))
+        return self.profile_gradient(self.diagonal_statistic(prepared))
 
     def _prepare_pair(self, X: ArrayLike, Z: ArrayLike | None) -> tuple[Prepared, Prepared]:
         if Z is None or Z is X:
             # The same object twice: statistics recognise it and return exact symmetry.
-            prepared = self.prepare_alone(X)
+            prepared = self.prepare_alone(self._stack(X))
             return prepared, prepared
+        X, Z = self._stack(X), self._stack(Z)
         return self.prepare(X), self.prepare(Z, np.arange(count_samples(Z)))
+
+    def _stack(self, X: Stack) -> Stack:
+        """Samples as a sequence: a dict has the length of its views, not of the samples."""
+        return Views(X) if self.views and (is_dict(X) or isinstance(X, tuple)) else X
 
     # -- parameters --------------------------------------------------------------------------
 

@@ -86,7 +86,7 @@ class ProjectionGaussian(ExponentialKernel, _Subspaces):
 
     Parameters
     ----------
-    gamma : float, "median" or "scale", default=1.0
+    gamma : float, "median", "0.1*median" or "scale", default=1.0
         Inverse squared width; the rules are one over the median or mean statistic.
 
     Notes

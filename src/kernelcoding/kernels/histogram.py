@@ -41,7 +41,7 @@ class ChiSquared(ExponentialKernel, _Histograms):
 
     Parameters
     ----------
-    gamma : float, "median" or "scale", default=1.0
+    gamma : float, "median", "0.1*median" or "scale", default=1.0
         Inverse width; the rules are one over the median or mean of the sum.
 
     Notes

@@ -7,11 +7,12 @@ from typing import TypeAlias
 
 from numpy.typing import NDArray
 
+from .affine import AffineInvariantGaussian, AffineInvariantLinear
 from .base import Kernel
 from .grassmann import Projection, ProjectionGaussian
 from .histogram import ChiSquared, HistogramIntersection
 from .precomputed import CallableKernel, Precomputed
-from .spd import LogEuclideanGaussian, Stein
+from .spd import LogEuclideanGaussian, LogEuclideanLinear, Stein
 from .vector import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from .wrappers import Normalized
 
@@ -32,6 +33,9 @@ NAMES: dict[str, Callable[[], Kernel]] = {
     "chi2": lambda: ChiSquared(gamma="median"),
     "intersection": HistogramIntersection,
     "log-euclidean": lambda: LogEuclideanGaussian(gamma="median"),
+    "log-euclidean-linear": LogEuclideanLinear,
+    "affine-invariant": lambda: AffineInvariantGaussian(gamma="median"),
+    "affine-invariant-linear": AffineInvariantLinear,
     "stein": lambda: Stein(gamma="median"),
     "projection": Projection,
     "projection-gaussian": lambda: ProjectionGaussian(gamma="median"),

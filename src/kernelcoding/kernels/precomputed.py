@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from ..stacks import objects
 from .base import FeatureNames, Kernel
 from .checks import as_floats, check_stack, count_samples, require_finite, tolerance
 
@@ -138,7 +139,9 @@ class Precomputed(Kernel):
         rows = self._rows(X)
         if rows.shape[0] != rows.shape[1]:
             raise ValueError(
-                f"Precomputed expected the square training matrix (n, n), got shape {rows.shape}."
+                f"Precomputed expected the square training matrix (n, n), got shape {rows.shape}; "
+                "choose rows and columns, X[np.ix_(train, train)], and X[np.ix_(test, train)] for "
+                "queries."
             )
         skew = np.abs(rows - rows.T).max(initial=0.0)
         if skew > tolerance(rows) * np.abs(rows).max(initial=0.0):
@@ -164,10 +167,18 @@ class Samples(NamedTuple):
 class CallableKernel(Kernel):
     """A user's vectorised function ``f(X, Z) -> (n, m)``.
 
+    Samples may be anything that the function takes: vectors, matrices, texts, graphs.
+
     Parameters
     ----------
     function : callable
-        Takes two stacks of samples, returns the matrix of similarities.
+        Takes two stacks of samples, returns the matrix of similarities. Numbers come as arrays,
+        anything else, such as a list of texts, as an array of objects of shape (n,).
+
+    Notes
+    -----
+    A function has no width to choose: see :class:`DistanceKernel` for one that measures distances.
+    Models with this kernel hold a function, which is code: they can be pickled, not saved.
 
     Examples
     --------
@@ -179,17 +190,21 @@ class CallableKernel(Kernel):
 
     is_positive_definite = None
     input_ndim = None
+    takes_objects = True
 
     def __init__(self, function: Callable[[NDArray, NDArray], NDArray]) -> None:
         self.function = function
 
     def check(self, X: ArrayLike) -> NDArray:
         """Return X as an array; numbers are made finite floats, other things are left alone."""
-        array = np.asarray(X)
+        try:
+            array = np.asarray(X)
+        except ValueError:  # lists of different lengths
+            return objects(X)
         if array.ndim == 0:
             raise ValueError("CallableKernel expected a stack of samples, got one scalar.")
         if array.dtype.kind not in "fiub":
-            return array
+            return array if isinstance(X, np.ndarray) else objects(X)
         array = as_floats(array, "CallableKernel")
         require_finite(array, "CallableKernel")
         return array

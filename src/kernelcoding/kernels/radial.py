@@ -33,7 +33,27 @@ def decay(values: NDArray, gamma: float) -> NDArray:
 
 
 class ExponentialKernel(Kernel):
-    r"""Base of :math:`k = \exp(-\gamma s)` with a statistic s that is 0 for equal samples."""
+    r"""Base of :math:`k = \exp(-\gamma s)` with a statistic s that is 0 for equal samples.
+
+    A kernel of your own inherits it, has a parameter ``gamma`` and says ``check``, ``prepare`` (a
+    tuple whose first entry has one row per sample) and ``statistic``. It then has widths such as
+    "median", can be learned, and finds neighbours by the statistic alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Hamming(ExponentialKernel):
+    ...     def __init__(self, gamma=1.0):
+    ...         self.gamma = gamma
+    ...     def check(self, X):
+    ...         return np.asarray(X, dtype=float)
+    ...     def prepare(self, X, index=None):
+    ...         return (self.check(X),)
+    ...     def statistic(self, P, Q):
+    ...         return (P[0][:, None] != Q[0][None]).sum(axis=2).astype(float)
+    >>> Hamming("median").resolve([[0, 1], [1, 0], [0, 1]]).gamma
+    0.5
+    """
 
     is_radial = True
     gamma: float | str

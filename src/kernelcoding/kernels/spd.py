@@ -1,20 +1,20 @@
-"""Kernels of symmetric positive definite matrices, samples of shape (n, p, p)."""
+"""Kernels of symmetric positive definite matrices, samples (n, p, p) or (n, b, p, p)."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from .base import FeatureNames, Kernel
-from .checks import check_stack, tolerance
-from .pairs import Points, mirror, points_of, require_same_width
+from .pairs import Points, inner_products, mirror, points_of, require_same_width
 from .radial import ExponentialKernel, SquaredDistanceKernel
+from .spd_matrices import check_symmetric, cholesky_logdets, log_vectors
 from .widths import resolve_gamma
 
-__all__ = ["LogEuclideanGaussian", "Stein"]
+__all__ = ["LogEuclideanGaussian", "LogEuclideanLinear", "Stein"]
 
 PAIR_VALUES = 1 << 18  # matrix entries averaged at a time: 2 MB
 
@@ -22,42 +22,8 @@ PAIR_VALUES = 1 << 18  # matrix entries averaged at a time: 2 MB
 class Determinants(NamedTuple):
     """SPD matrices with the logarithms of their determinants."""
 
-    matrices: NDArray  # (n, p, p)
-    logdets: NDArray  # (n,) float64
-
-
-def check_symmetric(X: ArrayLike, owner: str) -> NDArray:
-    """Return X as a finite stack of symmetric matrices."""
-    matrices = check_stack(X, 3, "(n, p, p)", owner)
-    if matrices.shape[1] != matrices.shape[2]:
-        raise ValueError(f"{owner} expected square matrices (n, p, p), got shape {matrices.shape}.")
-    size = np.abs(matrices).max(axis=(1, 2), initial=0.0)
-    skew = np.abs(matrices - matrices.transpose(0, 2, 1)).max(axis=(1, 2), initial=0.0)
-    if (skew > tolerance(matrices) * size).any():
-        raise ValueError(
-            f"{owner} expected symmetric matrices, sample {int(np.argmax(skew))} differs from its "
-            f"transpose by {skew.max():.3g}; use (X + X.transpose(0, 2, 1)) / 2."
-        )
-    return matrices
-
-
-def cholesky_logdets(matrices: NDArray, owner: str) -> NDArray:
-    """Logarithms of determinants in float64, shape (n,); raises unless all are SPD."""
-    wide = matrices.astype(np.float64, copy=False)
-    try:
-        factors = np.linalg.cholesky(wide)
-    except np.linalg.LinAlgError:
-        refuse(np.linalg.eigvalsh(wide)[:, 0], owner)
-    return 2.0 * np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
-
-
-def refuse(smallest: NDArray, owner: str) -> NoReturn:
-    """Raise for the sample whose smallest eigenvalue is lowest."""
-    raise ValueError(
-        f"{owner} expected positive definite matrices, sample {int(np.argmin(smallest))} has "
-        f"smallest eigenvalue {smallest.min():.3g}; add a small ridge, such as "
-        "1e-4 * trace / p on the diagonal."
-    )
+    matrices: NDArray  # (n, p, p) or (n, b, p, p)
+    logdets: NDArray  # (n,) float64, summed over bands
 
 
 class LogEuclideanGaussian(SquaredDistanceKernel):
@@ -67,14 +33,15 @@ class LogEuclideanGaussian(SquaredDistanceKernel):
 
     Parameters
     ----------
-    gamma : float, "median" or "scale", default=1.0
+    gamma : float, "median", "0.1*median" or "scale", default=1.0
         Inverse squared width; the rules are one over the median or mean squared distance.
 
     Notes
     -----
     Matrix logarithms are taken once per stack, in float64; afterwards a pair costs a row of one
     matrix product, because the upper triangle with off-diagonal entries times sqrt(2) is a vector
-    whose Euclidean norm is the Frobenius norm.
+    whose Euclidean norm is the Frobenius norm. Squared distances are summed over the bands of
+    samples of shape (n, b, p, p).
 
     Examples
     --------
@@ -97,13 +64,47 @@ class LogEuclideanGaussian(SquaredDistanceKernel):
     def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Points:
         """Return weighted upper triangles of the matrix logarithms."""
         matrices = check_symmetric(X, type(self).__name__)  # positivity is seen in the eigenvalues
-        values, vectors = np.linalg.eigh(matrices.astype(np.float64, copy=False))
-        if values.size and values.min() <= 0:
-            refuse(values[:, 0], type(self).__name__)
-        logs = (vectors * np.log(values)[:, np.newaxis, :]) @ vectors.transpose(0, 2, 1)
-        rows, columns = np.triu_indices(matrices.shape[1])
-        triangles = logs[:, rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2.0))
-        return points_of(triangles.astype(matrices.dtype, copy=False))
+        return points_of(log_vectors(matrices, type(self).__name__))
+
+
+class LogEuclideanLinear(Kernel):
+    r"""Log-Euclidean linear kernel :math:`k(X, Z) = \mathrm{tr}(\log X \log Z)`.
+
+    Notes
+    -----
+    Samples of several bands, (n, b, p, p), have the sum over bands.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LogEuclideanLinear()(np.e * np.eye(2)[None], np.e**3 * np.eye(2)[None]).round(4)
+    array([[6.]])
+    """
+
+    input_ndim = 3
+
+    def check(self, X: ArrayLike) -> NDArray:
+        """Return X as a stack of SPD matrices."""
+        matrices = check_symmetric(X, type(self).__name__)
+        cholesky_logdets(matrices, type(self).__name__)
+        return matrices
+
+    def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Points:
+        """Return weighted upper triangles of the matrix logarithms."""
+        matrices = check_symmetric(X, type(self).__name__)
+        return points_of(log_vectors(matrices, type(self).__name__))
+
+    def statistic(self, P: Points, Q: Points) -> NDArray:
+        """Inner products of the logarithms, shape (n, m)."""
+        return inner_products(P, Q)
+
+    def diagonal_statistic(self, P: Points) -> NDArray:
+        """Squared norms of the logarithms, shape (n,)."""
+        return P.squared_norms.copy()
+
+    def profile(self, S: NDArray, *, overwrite: bool = False) -> NDArray:
+        """Return the inner products themselves."""
+        return S if overwrite else S.copy()
 
 
 class Stein(ExponentialKernel):
@@ -113,13 +114,15 @@ class Stein(ExponentialKernel):
 
     Parameters
     ----------
-    gamma : float, "median" or "scale", default=0.5
+    gamma : float, "median", "0.1*median" or "scale", default=0.5
         Positive definite only for gamma in {1/2, 1, ..., (p-1)/2} or above (p-1)/2 (Sra, 2016);
         other values are refused when samples are seen. The rules are one over the median or mean
         divergence, raised to the nearest admissible value.
 
     Notes
     -----
+    Divergences are summed over the bands of samples of shape (n, b, p, p).
+
     Learning keeps gamma above (p-1)/2, where every value is admissible.
 
     Examples
@@ -143,7 +146,7 @@ class Stein(ExponentialKernel):
     def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Determinants:
         """Return the matrices and their log-determinants; checks gamma against their size."""
         matrices = check_symmetric(X, type(self).__name__)
-        self._check_admissible(matrices.shape[1])
+        self._check_admissible(matrices.shape[-1])
         return Determinants(matrices, cholesky_logdets(matrices, type(self).__name__))
 
     def statistic(self, P: Determinants, Q: Determinants) -> NDArray:

@@ -104,7 +104,7 @@ class Polynomial(_AffineProduct):
     ----------
     degree : float, default=3
         A positive integer for a positive definite kernel.
-    gamma : float, "median" or "scale", default=1.0
+    gamma : float, "median", "0.1*median" or "scale", default=1.0
         Factor of the inner product.
     coef0 : float, default=1.0
         The constant c, not negative for a positive definite kernel.
@@ -159,7 +159,7 @@ class Sigmoid(_AffineProduct):
 
     Parameters
     ----------
-    gamma : float, "median" or "scale", default=1.0
+    gamma : float, "median", "0.1*median" or "scale", default=1.0
         Factor of the inner product.
     coef0 : float, default=1.0
         The constant c.
@@ -190,9 +190,10 @@ class Gaussian(SquaredDistanceKernel, _Vectors):
 
     Parameters
     ----------
-    gamma : float, "median" or "scale", default=1.0
-        Inverse squared width. "median": one over the median squared distance; "scale":
-        scikit-learn's ``1 / (n_features * X.var())``. Both need `resolve`.
+    gamma : float, "median", "0.1*median" or "scale", default=1.0
+        Inverse squared width. "median": one over the median squared distance, and
+        "0.1*median" a tenth of that, or any other multiple; "scale": scikit-learn's
+        ``1 / (n_features * X.var())``. All need `resolve`.
 
     Notes
     -----
@@ -223,7 +224,7 @@ class Laplacian(ExponentialKernel, _Vectors):
 
     Parameters
     ----------
-    gamma : float, "median" or "scale", default=1.0
+    gamma : float, "median", "0.1*median" or "scale", default=1.0
         Inverse width, see `Gaussian`.
 
     Notes

@@ -1,48 +1,60 @@
-"""A kernel that looks at some columns of a wide array."""
+"""A kernel that looks at one view of each sample, or at some columns of a wide array."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..stacks import Stack
+from ..views import ViewName, Views, is_frame, is_mixed
 from .base import FeatureNames, Kernel, Prepared, Statistic
 from .checks import as_floats
 from .wrappers import Wrapper
 
 __all__ = ["View"]
 
-Columns: TypeAlias = slice | Sequence[int] | Sequence[bool] | Sequence[str] | NDArray
+Columns: TypeAlias = str | int | slice | Sequence[int] | Sequence[bool] | Sequence[str] | NDArray
 
 
 class View(Wrapper):
-    """A kernel that looks at some columns of a wide array.
+    """A kernel that looks at one view of each sample, or at some columns of a wide array.
 
     Parameters
     ----------
-    columns : slice, list of int, boolean mask or list of str
-        The columns to look at. Names need a pandas DataFrame or `resolve` with feature names.
-    kernel : Kernel
-        A kernel of vectors, histograms or a matrix: its samples are the chosen columns.
+    columns : str, int, slice, list of int, boolean mask or list of str
+        A name or a position is a view of any kind (vectors, matrices, rows of a Gram matrix)
+        among samples that come as a dict, a tuple, a data frame or :class:`~kernelcoding.Views`;
+        of an array it is one column. Anything else chooses columns of numbers. Names need a dict,
+        a data frame, or `resolve` with feature names.
+    kernel : Kernel or str
+        A kernel of such samples, or its name.
 
     Examples
     --------
-    >>> from kernelcoding.kernels import Linear
+    >>> import numpy as np
+    >>> from kernelcoding.kernels import Linear, LogEuclideanGaussian
     >>> View([0, 2], Linear())([[1.0, 5.0, 2.0]])
     array([[5.]])
+    >>> samples = {"words": np.ones((1, 3)), "covariance": np.eye(2)[np.newaxis]}
+    >>> View("covariance", LogEuclideanGaussian())(samples)
+    array([[1.]])
     """
 
-    def __init__(self, columns: Columns, kernel: Kernel) -> None:
+    def __init__(self, columns: Columns, kernel: Kernel | str) -> None:
         self.columns = columns
-        self.kernel = kernel
+        self.kernel = kernel  # type: ignore[assignment]
 
     @property
     def child(self) -> Kernel:
         """The checked inner kernel."""
-        child = super().child
-        if child.input_ndim not in (2, None):
+        from .names import as_kernel
+
+        child = as_kernel(self.kernel) if isinstance(self.kernel, str) else super().child
+        if not self._one_view and child.input_ndim not in (2, None):
             raise ValueError(
                 f"View chooses columns of a 2-D array, but {type(child).__name__} wants samples "
                 f"with {child.input_ndim} axes; View does not reshape."
@@ -50,49 +62,112 @@ class View(Wrapper):
         return child
 
     @property
+    def _one_view(self) -> bool:
+        """Whether a single name or position is given."""
+        return isinstance(self.columns, (str, int, np.integer)) and not isinstance(
+            self.columns, bool
+        )
+
+    @property
     def input_ndim(self) -> int:
-        """Two: a wide array."""
+        """Two: a wide array, unless samples come as views."""
         return 2
 
     @property
+    def views(self) -> tuple[ViewName, ...]:
+        """The names, or the position, of what it looks at."""
+        if self._one_view:
+            name = self.columns
+            return (name,) if isinstance(name, str) else (int(name),)  # type: ignore[arg-type]
+        return tuple(self._names())
+
+    @property
+    def takes_objects(self) -> bool:
+        """False: samples have columns or views."""
+        return False
+
+    @property
     def is_resolved(self) -> bool:
-        """Whether columns are positions and the inner kernel is resolved."""
-        return not self._names() and self.child.is_resolved
+        """Whether columns are not names of several, and the inner kernel is resolved."""
+        return not (self._names() and not self._one_view) and self.child.is_resolved
 
-    def check(self, X: ArrayLike) -> NDArray:
-        """Return the whole of X as floats, after the inner kernel checked its columns."""
-        wide = self._wide(X)
-        self.child.check(self._chosen(X))
-        return wide
+    def check(self, X: Stack) -> Stack:
+        """Return the whole of X, after the inner kernel checked its part."""
+        whole = self._wide(X) if self._as_views(X) is None else X
+        with self._told():
+            self.child.check(self._chosen(X))
+        return whole
 
-    def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Prepared:
-        """Return what the inner kernel prepared of the chosen columns."""
-        return self.child.prepare(self._chosen(X), index)
+    def prepare(self, X: Stack, index: NDArray | None = None) -> Prepared:
+        """Return what the inner kernel prepared of its part."""
+        with self._told():
+            return self.child.prepare(self._chosen(X), index)
 
-    def prepare_alone(self, X: ArrayLike) -> Prepared:
-        """Return what the inner kernel prepared of the chosen columns as own training set."""
-        return self.child.prepare_alone(self._chosen(X))
+    def prepare_alone(self, X: Stack) -> Prepared:
+        """Return what the inner kernel prepared of its part as own training set."""
+        with self._told():
+            return self.child.prepare_alone(self._chosen(X))
+
+    def statistic(self, P: Prepared, Q: Prepared) -> Statistic:
+        """Return the inner kernel's statistic."""
+        with self._told():
+            return self.child.statistic(P, Q)
 
     def derivative(self, S: Statistic, weights: NDArray) -> NDArray:
         """Return the inner kernel's."""
         return self.child.derivative(S, weights)
 
-    def least_theta(self, X: NDArray) -> NDArray:
-        """Lower bounds of the inner kernel's parameters, as the chosen columns have them."""
+    def least_theta(self, X: Stack) -> NDArray:
+        """Lower bounds of the inner kernel's parameters, as the chosen part has them."""
         return self.child.least_theta(self._chosen(X))
 
-    def resolve(self, X: ArrayLike, feature_names: FeatureNames = None) -> Kernel:
-        """Return a clone with positions for names and the inner kernel resolved."""
+    def resolve(self, X: Stack, feature_names: FeatureNames = None) -> Kernel:
+        """Return a clone with the inner kernel resolved, and positions for names of an array."""
         chosen = self._chosen(X, feature_names)
-        columns = self._positions(X, feature_names) if self._names() else self.columns
-        return View(columns, self.child.resolve(chosen))
+        columns = self.columns
+        if self._names() and self._as_views(X) is None:
+            positions = self._positions(X, feature_names)
+            columns = positions[0] if self._one_view else positions
+        with self._told():
+            return View(columns, self.child.resolve(chosen))
+
+    def set_params(self, **params: Any) -> View:
+        """Set parameters; ``kernel__gamma`` works for a kernel given by name, too."""
+        from .names import as_kernel
+
+        given = params.get("kernel", self.kernel)
+        if isinstance(given, str) and any(name.startswith("kernel__") for name in params):
+            params = {**params, "kernel": as_kernel(given)}
+        return super().set_params(**params)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say which view an error is about."""
+        try:
+            yield
+        except ValueError as error:
+            if not self._one_view or str(error).startswith("The view"):
+                raise
+            raise ValueError(f"The view {self.columns!r}: {error}") from error
+
+    def _as_views(self, X: Stack) -> Views | None:
+        """Samples as views, if that is how they come."""
+        if isinstance(X, Views):
+            return X
+        if isinstance(X, dict) or (isinstance(X, tuple) and self._one_view):
+            return Views(X)
+        if self.views and is_frame(X) and is_mixed(X):
+            return Views({name: X[name] for name in self.views if name in X.columns})
+        return None
 
     def _names(self) -> list[str]:
         """The columns if all are given by name, else an empty list."""
-        if isinstance(self.columns, slice):
+        if isinstance(self.columns, str):
+            return [self.columns]
+        if isinstance(self.columns, slice) or self._one_view:
             return []
-        names = [column for column in self.columns if isinstance(column, str)]
-        return names if len(names) == len(self.columns) else []
+        names = [column for column in self.columns if isinstance(column, str)]  # type: ignore[union-attr]
+        return names if len(names) == len(self.columns) else []  # type: ignore[arg-type]
 
     def _wide(self, X: ArrayLike) -> NDArray:
         wide = as_floats(X, "View")
@@ -115,14 +190,17 @@ class View(Wrapper):
             raise ValueError(f"View: columns {missing} are not among {list(known)}.")
         return [known[name] for name in wanted]
 
-    def _chosen(self, X: ArrayLike, feature_names: FeatureNames = None) -> NDArray:
-        """Return the chosen columns of X, shape (n, number of columns)."""
+    def _chosen(self, X: Stack, feature_names: FeatureNames = None) -> NDArray:
+        """Return the chosen view, or the chosen columns, shape (n, number of columns)."""
+        views = self._as_views(X)
+        if views is not None:
+            return self._of_views(views)
         wide = self._wide(X)
         if isinstance(self.columns, slice):
             return wide[:, self.columns]
         if self._names():
             return wide[:, self._positions(X, feature_names)]
-        columns = np.asarray(self.columns)
+        columns = np.asarray([self.columns] if self._one_view else self.columns)
         width = wide.shape[1]
         if columns.dtype == bool and columns.shape != (width,):
             raise ValueError(f"View: mask of shape {columns.shape} does not fit {width} columns.")
@@ -134,3 +212,26 @@ class View(Wrapper):
         if columns.dtype != bool and ((columns < -width) | (columns >= width)).any():
             raise ValueError(f"View: columns {columns.tolist()} do not fit {width} columns.")
         return wide[:, columns]
+
+    def _of_views(self, views: Views) -> NDArray:
+        """One view as it is, a single number per sample as a column; several side by side."""
+        if not self.views:
+            raise ValueError(
+                f"View: {self.columns!r} chooses columns of an array, but the samples have the "
+                f"views {list(views.names)}; give the name of one."
+            )
+        stacks = [views.require(name) for name in self.views]
+        takes_all = self._one_view and self.child.input_ndim is None
+        columns = [
+            stack[:, np.newaxis]
+            if stack.ndim == 1 and (stack.dtype.kind in "biuf" or not takes_all)
+            else stack
+            for stack in stacks
+        ]
+        for name, column in zip(self.views, columns, strict=True):
+            if not self._one_view and column.ndim != 2:
+                raise ValueError(
+                    f"The view {name!r} has shape {column.shape[1:]} per sample: only numbers and "
+                    "vectors are put side by side; use a View of its own."
+                )
+        return columns[0] if self._one_view else np.concatenate(columns, axis=1)

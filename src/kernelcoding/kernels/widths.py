@@ -2,6 +2,7 @@ r"""The width :math:`\gamma`: a number, or a rule that makes one from data."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -24,18 +25,33 @@ __all__ = [
 ]
 
 RULES = ("median", "scale")
+# A multiple of what "median" stands for, such as "0.1*median".
+MULTIPLE = re.compile(r"\s*([^*\s]+)\s*\*\s*median\s*")
 MAX_SAMPLES = 1000  # a million pairs place the median well and cost milliseconds
 
 
 def check_gamma(gamma: float | str, owner: str) -> None:
-    """Accept a positive finite number, "median" or "scale"."""
+    """Accept a positive finite number, "median", a multiple of it, or "scale"."""
     if isinstance(gamma, str):
-        if gamma not in RULES:
+        if gamma.strip() not in RULES and _factor(gamma) is None:
             raise ValueError(
-                f'{owner}: gamma must be a positive number, "median" or "scale", got {gamma!r}.'
+                f'{owner}: gamma must be a positive number, "median", "scale" or a positive '
+                f'multiple such as "0.1*median", got {gamma!r}.'
             )
         return
     positive_number(owner, "gamma", gamma)
+
+
+def _factor(rule: str) -> float | None:
+    """The number before ``*median``; None where the rule is another or the number no good."""
+    found = MULTIPLE.fullmatch(rule)
+    if found is None:
+        return 1.0 if rule.strip() == "median" else None
+    try:
+        factor = float(found[1])
+    except ValueError:
+        return None
+    return factor if np.isfinite(factor) and factor > 0 else None
 
 
 def number_gamma(gamma: float | str, owner: str) -> float:
@@ -93,7 +109,7 @@ def resolve_gamma(
     ----------
     kernel : Kernel
         Whose pair statistic is measured.
-    gamma : float, "median" or "scale"
+    gamma : float, "median", a multiple such as "0.1*median", or "scale"
         The parameter as the user gave it.
     X : array of shape (n, ...)
         Samples.
@@ -104,8 +120,9 @@ def resolve_gamma(
     check_gamma(gamma, owner)
     if not isinstance(gamma, str):
         return float(gamma)
-    if gamma == "median":
-        return median_width(pair_values(kernel, X))
+    factor = _factor(gamma)
+    if factor is not None:
+        return factor * median_width(pair_values(kernel, X))
     if vector_rule is not None:
         return vector_rule(kernel.check(X))
     return mean_width(pair_values(kernel, X))

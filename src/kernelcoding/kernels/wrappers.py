@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..views import ViewName
 from .base import FeatureNames, Kernel, Prepared, Statistic
 
 __all__ = ["Fixed", "Normalized", "Scaled", "Wrapper"]
@@ -44,6 +45,16 @@ class Wrapper(Kernel):
     def uses_index(self) -> bool:
         """Whether the wrapped kernel takes rows of a given matrix."""
         return self.child.uses_index
+
+    @property
+    def views(self) -> tuple[ViewName, ...]:
+        """Return the inner kernel's."""
+        return self.child.views
+
+    @property
+    def takes_objects(self) -> bool:
+        """Return the inner kernel's."""
+        return self.child.takes_objects
 
     @property
     def is_radial(self) -> bool:

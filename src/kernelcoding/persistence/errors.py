@@ -33,6 +33,13 @@ def _remedy(value: Any, where: str) -> str:
         return "Give a number as random_state, or pickle the model."
     if name == "make_column_selector":
         return "Give the columns by name."
+    if callable(value) and where.endswith((".kernel", ".kernel_")):
+        own = hasattr(value, "get_params") and name not in ("CallableKernel", "DistanceKernel")
+        what = "Classes of your own" if own else "Functions"
+        return (
+            f"{what} are code, which files of data never are: compute the similarities yourself "
+            'and use kernel="precomputed", or pickle the model.'
+        )
     if callable(value) and not isinstance(value, type):
         return (
             "Functions are code, which files of data never are: apply it outside of the model, or "

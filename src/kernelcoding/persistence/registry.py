@@ -46,6 +46,8 @@ OWN = {
     "Simplex": "constraints:Simplex",
     "SumToOne": "constraints:SumToOne",
     # Kernels, and samples as they prepare them
+    "AffineInvariantGaussian": "kernels.affine:AffineInvariantGaussian",
+    "AffineInvariantLinear": "kernels.affine:AffineInvariantLinear",
     "ChiSquared": "kernels.histogram:ChiSquared",
     "Fixed": "kernels.wrappers:Fixed",
     "Gaussian": "kernels.vector:Gaussian",
@@ -53,6 +55,7 @@ OWN = {
     "Laplacian": "kernels.vector:Laplacian",
     "Linear": "kernels.vector:Linear",
     "LogEuclideanGaussian": "kernels.spd:LogEuclideanGaussian",
+    "LogEuclideanLinear": "kernels.spd:LogEuclideanLinear",
     "MultipleKernel": "kernels.multiple:MultipleKernel",
     "Normalized": "kernels.wrappers:Normalized",
     "Polynomial": "kernels.vector:Polynomial",
@@ -68,6 +71,7 @@ OWN = {
     "Determinants": "kernels.spd:Determinants",
     "Points": "kernels.pairs:Points",
     "Rows": "kernels.precomputed:Rows",
+    "Views": "views:Views",
     # Learning, and what it keeps
     "DiscriminativeKSVD": "classification.label_consistent:DiscriminativeKSVD",
     "KernelDictionaryLearning": "dictionary_learning.estimator:KernelDictionaryLearning",
