@@ -101,6 +101,11 @@ class Setting:
     regularization: float = 0.1
 
     @property
+    def counts_prior(self):
+        """The paper omits a prior that does not look at the kernel, and no other."""
+        return self.include_prior or isinstance(self.coder, kc.KernelLCC | kc.KernelLLC)
+
+    @property
     def problem(self):
         """The library's."""
         n_atoms = len(self.points) if self.weights is None else self.weights.shape[1]
@@ -139,7 +144,7 @@ class Setting:
         total = 0.0
         for k_xx, k, y in zip(own, cross, codes, strict=True):
             total += 0.5 * (k_xx - 2.0 * k @ y + y @ gram @ y)
-            total += prior(self.coder, k_xx, k, gram, y) if self.include_prior else 0.0
+            total += prior(self.coder, k_xx, k, gram, y) if self.counts_prior else 0.0
         return total / len(codes) / distances_among(gram)
 
     def value(self, theta):

@@ -23,6 +23,7 @@ from ..solvers import (
     low_rank,
     proximal,
     pursuit,
+    splitting,
 )
 from ..solvers.low_rank import Scores
 from ..solvers.result import CodingResult, Options
@@ -61,11 +62,13 @@ TABLE: dict[str, dict[type[Constraint], Solver]] = {
     },
     "custom": {
         constraints.Free: proximal.solve,
-        constraints.SumToOne: proximal.solve,
+        constraints.NonNegative: splitting.solve,
+        constraints.SumToOne: splitting.solve,
+        constraints.Simplex: splitting.solve,
         constraints.OneAtom: assignment.solve,
     },
 }
-DENSE_SOLVERS = (linear_system.solve, proximal.solve)
+DENSE_SOLVERS = (linear_system.solve, proximal.solve, splitting.solve)
 
 
 @dataclass(frozen=True, slots=True)
