@@ -20,7 +20,7 @@ from kernelcoding.coders.base import BaseKernelCoder
 from kernelcoding.kernels.names import KernelLike
 
 from . import tasks
-from .own import OwnPrior, own_kernel
+from .own import OwnCoder, OwnPrior, own_kernel
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,7 @@ CODERS: dict[str, Callable[[], BaseKernelCoder]] = {
     "own prior, non-negative": _general(OwnPrior(), constraints.NonNegative()),
     "own prior, affine": _general(OwnPrior(), constraints.SumToOne()),
     "own prior, simplex": _general(OwnPrior(), constraints.Simplex()),
+    "own coder": OwnCoder,
 }
 
 TASKS: dict[str, tasks.Task] = tasks.TASKS

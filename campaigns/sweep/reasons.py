@@ -57,8 +57,14 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "codes that minimise nothing have no objective that a loss could be added to",
         "does not minimise an objective",
-        coders="soft words|local words|pursuit",
+        coders="soft words|local words|pursuit|own coder",
         tasks="linear|bilinear|max-margin|logistic|several labels",
+    ),
+    Refusal(
+        "groups of labels need one class per sample",
+        'groups="y" needs the class of every sample',
+        coders="groups of labels",
+        tasks="several labels",
     ),
     Refusal(
         "model files hold no code of a user's own",
