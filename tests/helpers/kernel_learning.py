@@ -24,6 +24,7 @@ from kernelcoding.kernels import (
     Stein,
     View,
 )
+from kernelcoding.priors import ElasticNet
 from reference.kernel_learning import distances_among, prior
 
 N_ATOMS = 9
@@ -41,7 +42,7 @@ CODERS = {
     "hard": kc.KernelBagOfWords(assignment="hard"),
     "local soft": kc.KernelBagOfWords(sigma=2.0, n_neighbors=4),
     "omp": kc.KernelMatchingPursuit(n_nonzero=3),
-    "simplex": kc.KernelCoder(constraint=Simplex(), alpha=0.05, **TIGHT),
+    "simplex": kc.KernelCoder(prior=ElasticNet(), constraint=Simplex(), alpha=0.05, **TIGHT),
 }
 
 
