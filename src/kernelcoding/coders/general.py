@@ -30,7 +30,8 @@ class KernelCoder(BaseKernelCoder):
         a precomputed kernel), or a dictionary made elsewhere.
     prior : object of :mod:`kernelcoding.priors`, default=None
         None is ``L1()``, and ``LocalCoordinate()`` on the simplex, where the l1 norm is one for
-        every code and alpha would weigh nothing. Your own needs ``value(codes)`` and ``prox(points, scale)``.
+        every code and alpha would weigh nothing. Your own needs ``value(codes)`` and
+        ``prox(points, scale)``.
     constraint : object of :mod:`kernelcoding.constraints`, default=None
         None is ``Simplex()``.
     alpha : float, default=0.01
