@@ -1,4 +1,4 @@
-"""``python -m campaigns``: run for some minutes, or replay a failure."""
+"""``python -m campaigns``: run for some minutes, replay a failure, or sweep over all."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from random import SystemRandom
 from .base import read_case
 from .registry import CAMPAIGNS
 from .runner import FAILURES, Tally, failure_of, run_in_a_process
+from .sweep import command as sweep
 
 
 def main() -> int:
@@ -26,7 +27,11 @@ def main() -> int:
         place.add_argument("--counts", type=Path, help="add the counts to this JSON file")
     replay = commands.add_parser("replay", help="check the case of a file")
     replay.add_argument("files", nargs="+", type=Path)
+    swept = commands.add_parser("sweep", help="every kernel with every coder in every task")
+    sweep.add_arguments(swept)
     arguments = parser.parse_args()
+    if arguments.command == "sweep":
+        return sweep.run(arguments)
     if arguments.command == "replay":
         return max(_replay(path) for path in arguments.files)
     seed = SystemRandom().randrange(10**6) if arguments.seed is None else arguments.seed

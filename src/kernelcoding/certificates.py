@@ -37,7 +37,8 @@ def certify(
     """Upper bound on how far each code is from optimal, (n,); infinite outside the constraint.
 
     For a prior of the user's own, whose dual is unknown, it is the fixed-point residual instead:
-    zero exactly at the optimum, but not a bound in units of the objective.
+    zero exactly at the optimum, but not a bound in units of the objective. Where such codes must
+    not be negative, nothing is known: infinity.
     """
     problem = problem.astype(np.float64)
     given = dense(codes)
@@ -48,6 +49,8 @@ def certify(
     elif isinstance(constraint, AtMost):
         gap = support_gap(problem, penalty, finite)
     elif isinstance(penalty, CustomPenalty):
+        if constraint.nonnegative:
+            return np.full(len(given), np.inf)
         residual = fixed_point_residual(problem, penalty, constraint, finite)
         return np.where(allowed, residual, np.inf)
     else:

@@ -53,6 +53,12 @@ class Penalty:
         free = self.groups is None or not np.any(self.groups.weights)
         return free and not np.any(self.l1) and not np.any(self.ridge)
 
+    @property
+    def is_plain_l1(self) -> bool:
+        """Whether it is a multiple of the l1 norm, and not zero."""
+        alone = self.groups is None and not np.any(self.ridge)
+        return alone and bool(np.all(self.l1 == self.l1[0, 0])) and bool(self.l1[0, 0] > 0)
+
     def take(self, rows: NDArray | slice) -> Penalty:
         """The penalty of fewer samples."""
         l1 = self.l1 if self.l1.shape[0] == 1 else self.l1[rows]

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -101,7 +102,9 @@ def test_promised_calls_work_as_written():
             alpha=0.01,
         ),
     ):
-        codes = coder.fit(X).transform(Q)
+        idle = isinstance(coder, kc.KernelCoder)  # its alpha weighs a constant, and fit says so
+        with pytest.warns(UserWarning, match="changes nothing") if idle else nullcontext():
+            codes = coder.fit(X).transform(Q)
         assert codes.shape == (20, 20)
         assert coder.dictionary_.gram.shape == (20, 20)
         assert coder.dictionary_.cross(Q).shape == (20, 20)

@@ -316,13 +316,42 @@ def test_named_coders_are_cases_of_the_general_one(named, prior, constraint, dig
     assert_allclose(general.certify(Q, codes), named.certify(Q, codes), atol=1e-12)
 
 
-def test_the_general_coder_defaults_to_sparse_weights_on_the_simplex(digits):
+def test_the_general_coder_defaults_to_local_weights_on_the_simplex(digits):
     X, Q = digits
-    spelled = kc.KernelCoder(prior=priors.L1(), constraint=constraints.Simplex(), alpha=0.01)
+    prior, constraint = priors.LocalCoordinate(), constraints.Simplex()
+    spelled = kc.KernelCoder(prior=prior, constraint=constraint, alpha=0.01)
     codes = kc.KernelCoder().fit(X).transform(Q)
     assert_array_equal(codes, spelled.fit(X).transform(Q))
     assert codes.min() >= 0
     assert_allclose(codes.sum(axis=1), 1.0, atol=1e-9)
+    # Its alpha does something: far atoms are left out.
+    local = kc.KernelCoder(alpha=1.0).fit(X).transform(Q)
+    assert np.count_nonzero(local) < 0.7 * np.count_nonzero(codes)
+
+
+def test_the_general_coder_is_sparse_where_the_l1_norm_tells_codes_apart(digits):
+    X, Q = digits
+    for constraint in (constraints.Free(), constraints.NonNegative(), constraints.SumToOne()):
+        given = kc.KernelCoder(constraint=constraint, alpha=0.05).fit(X)
+        spelled = kc.KernelCoder(prior=priors.L1(), constraint=constraint, alpha=0.05).fit(X)
+        assert_array_equal(given.transform(Q), spelled.transform(Q))
+
+
+@pytest.mark.parametrize("prior", [priors.L1(), priors.ElasticNet(1.0)], ids=repr)
+def test_an_alpha_that_weighs_a_constant_is_told_once(prior, digits):
+    X, Q = digits
+    coder = kc.KernelCoder(prior=prior, constraint=constraints.Simplex(), alpha=0.01)
+    message = r"alpha=0.01 changes nothing. Use prior=NoPrior\(\)"
+    with pytest.warns(UserWarning, match=message) as told:
+        coder.fit(X)
+    assert len(told) == 1
+    nothing = kc.KernelCoder(prior=priors.NoPrior(), constraint=constraints.Simplex()).fit(X)
+    assert_allclose(  # transform says nothing more
+        coder.reconstruction_error(Q), nothing.reconstruction_error(Q), atol=1e-7
+    )
+    with pytest.warns(UserWarning, match=message) as told:
+        kc.KernelDictionaryLearning(coder, n_atoms=5, max_iter=2).fit(X)
+    assert len(told) == 1
 
 
 class HomemadeL1:

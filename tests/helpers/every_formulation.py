@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.cases import CONSTRAINTS, PRIORS, Absolute
-from kernelcoding.constraints import AtMost, Free, OneAtom, SumToOne
+from kernelcoding.constraints import AtMost, OneAtom
 from kernelcoding.formulations import NeighbourFit, Penalised, SoftAssignment
 from kernelcoding.priors import NoPrior
 
@@ -15,7 +15,7 @@ def _every_formulation():
     for name, prior in PRIORS.items():
         for limit, constraint in {**CONSTRAINTS, "OneAtom": OneAtom()}.items():
             found[f"{name}, {limit}"] = Penalised(prior, constraint, ALPHA)
-    for constraint in (Free(), SumToOne(), OneAtom()):
+    for constraint in (*CONSTRAINTS.values(), OneAtom()):
         name = f"prior of one's own, {type(constraint).__name__}"
         found[name] = Penalised(Absolute(), constraint, ALPHA)
     for selection in ("omp", "ols"):

@@ -24,6 +24,7 @@ from kernelcoding.kernels import (
     Stein,
     View,
 )
+from kernelcoding.priors import ElasticNet
 from reference.kernel_learning import distances_among, prior
 
 N_ATOMS = 9
@@ -41,7 +42,7 @@ CODERS = {
     "hard": kc.KernelBagOfWords(assignment="hard"),
     "local soft": kc.KernelBagOfWords(sigma=2.0, n_neighbors=4),
     "omp": kc.KernelMatchingPursuit(n_nonzero=3),
-    "simplex": kc.KernelCoder(constraint=Simplex(), alpha=0.05, **TIGHT),
+    "simplex": kc.KernelCoder(prior=ElasticNet(), constraint=Simplex(), alpha=0.05, **TIGHT),
 }
 
 
@@ -101,6 +102,11 @@ class Setting:
     regularization: float = 0.1
 
     @property
+    def counts_prior(self):
+        """The paper omits a prior that does not look at the kernel, and no other."""
+        return self.include_prior or isinstance(self.coder, kc.KernelLCC | kc.KernelLLC)
+
+    @property
     def problem(self):
         """The library's."""
         n_atoms = len(self.points) if self.weights is None else self.weights.shape[1]
@@ -139,7 +145,7 @@ class Setting:
         total = 0.0
         for k_xx, k, y in zip(own, cross, codes, strict=True):
             total += 0.5 * (k_xx - 2.0 * k @ y + y @ gram @ y)
-            total += prior(self.coder, k_xx, k, gram, y) if self.include_prior else 0.0
+            total += prior(self.coder, k_xx, k, gram, y) if self.counts_prior else 0.0
         return total / len(codes) / distances_among(gram)
 
     def value(self, theta):

@@ -57,7 +57,7 @@ CODERS = {
     "local": kc.KernelLLC(),
     "coordinates": kc.KernelLCC(),
     "pursuit": kc.KernelMatchingPursuit(sparse_output=True),
-    "general": kc.KernelCoder(prior=kc.priors.L1(), constraint=kc.constraints.Simplex()),
+    "general": kc.KernelCoder(prior=kc.priors.ElasticNet(), constraint=kc.constraints.Simplex()),
     "chosen atoms": kc.KernelSparseCoder(atoms=7, random_state=0),
     "own width": kc.KernelSparseCoder(learn_kernel=True),
     "settings": kc.KernelSparseCoder(learn_kernel=kc.KernelLearning(max_iter=2)),

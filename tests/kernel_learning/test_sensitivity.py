@@ -46,9 +46,23 @@ def test_shares_are_measured_at_the_present_parameters(coder_name, rng):
     test_ratio_and_gradient(coder_name, FREE, False, rng)
 
 
+SOFT = ("soft", "local soft")  # codes are a formula of the kernel: nothing to hold
+
+
 @ATOMS
-@pytest.mark.parametrize("coder_name", CODERS)
-def test_gradient_without_prior_is_that_of_fixed_codes(coder_name, combined, rng):
+@pytest.mark.parametrize("coder_name", SOFT)
+def test_codes_that_are_a_formula_move_with_the_kernel(coder_name, combined, rng):
+    here = setting(coder_name, "gaussian", rng, combined, include_prior=False)
+    theta, problem = here.kernel.theta, here.problem
+    assert not problem.holds_codes
+    value, gradient = problem(theta)
+    assert_allclose(value, here.value(theta), rtol=1e-6)
+    assert_allclose(gradient, numeric_gradient(here.value, theta), rtol=2e-4, atol=1e-6)
+
+
+@ATOMS
+@pytest.mark.parametrize("coder_name", [name for name in CODERS if name not in SOFT])
+def test_gradient_in_the_papers_reading_is_that_of_fixed_codes(coder_name, combined, rng):
     here = setting(coder_name, "gaussian", rng, combined, include_prior=False)
     problem = here.problem
     theta = here.kernel.theta

@@ -11,7 +11,7 @@ from helpers import cases
 from helpers.cases import CONSTRAINTS, PAIRS, PRIORS, Absolute, case, solve
 from kernelcoding import constraints, priors
 from kernelcoding.certificates import certify
-from kernelcoding.constraints import AtMost, Free, NonNegative, OneAtom, Simplex, SumToOne
+from kernelcoding.constraints import AtMost, Free, OneAtom, Simplex, SumToOne
 from kernelcoding.formulations import Penalised
 from kernelcoding.formulations.penalised import TABLE
 from kernelcoding.penalty import Penalty
@@ -231,16 +231,6 @@ def test_greedy_coding_takes_no_prior(prior):
     )
     with pytest.raises(ValueError, match=message):
         solve(cases.problem("regular"), Penalised(PRIORS[prior], AtMost(3)))
-
-
-@pytest.mark.parametrize("constraint", [NonNegative(), Simplex()], ids=repr)
-def test_priors_of_your_own_have_no_signs(constraint):
-    message = (
-        rf"No solver handles prior=Absolute with constraint={type(constraint).__name__}. "
-        r"With this prior, constraint may be: Free\(\), SumToOne\(\), OneAtom\(\)\."
-    )
-    with pytest.raises(ValueError, match=message):
-        solve(cases.problem("regular"), Penalised(Absolute(), constraint))
 
 
 def test_greedy_coding_takes_no_prior_of_your_own():

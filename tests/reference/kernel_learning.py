@@ -12,8 +12,10 @@ def prior(coder, own, cross, gram, code):
     if isinstance(coder, kc.KernelSparseCoder) and coder.groups is not None:
         groups = [coder.groups == label for label in np.unique(coder.groups)]
         return coder.alpha * sum(np.sqrt(g.sum()) * np.linalg.norm(code[g]) for g in groups)
-    if isinstance(coder, (kc.KernelSparseCoder, kc.KernelCoder)):
+    if isinstance(coder, kc.KernelSparseCoder):
         return coder.alpha * np.abs(code).sum()
+    if isinstance(coder, kc.KernelCoder):  # elastic net, half of each
+        return coder.alpha * (0.5 * np.abs(code).sum() + 0.25 * code @ code)
     if isinstance(coder, kc.KernelLCC):
         return coder.alpha * np.abs(code) @ distances
     if isinstance(coder, kc.KernelLLC) and coder.n_neighbors is None:

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from helpers import cases
 from helpers.cases import solve
-from kernelcoding.constraints import Free, NonNegative, Simplex, SumToOne
+from kernelcoding.constraints import Free, SumToOne
 from kernelcoding.formulations import Penalised
 from kernelcoding.penalty import constrained_prox
 from kernelcoding.priors import L1, ElasticNet, GroupL1
@@ -160,14 +160,6 @@ def test_prox_with_a_sum_is_the_prox_of_the_sum(prior, scale, rng):
             move -= move.mean(axis=1, keepdims=True)
             rise = value(found + move) - value(found)
             assert np.all(rise >= 0.5 * (move**2).sum(axis=1) - 1e-11)
-
-
-@pytest.mark.parametrize("prior", OWN, ids=named)
-@pytest.mark.parametrize("constraint", [NonNegative(), Simplex()], ids=named)
-def test_signs_are_refused(prior, constraint):
-    message = rf"prior={named(prior)} with constraint={named(constraint)}.*Free\(\), SumToOne\(\)"
-    with pytest.raises(ValueError, match=message):
-        solve(cases.problem("regular"), Penalised(prior, constraint))
 
 
 @pytest.mark.parametrize("constraint", [Free(), SumToOne()], ids=named)

@@ -64,6 +64,12 @@ class Labels:
         """The class of each sample as an index, (n,); None for several labels per sample."""
         return None if self.multilabel else self.members.argmax(axis=1)
 
+    @property
+    def given(self) -> NDArray:
+        """As they came: the class of each sample, (n,), or indicators, (n, S)."""
+        numbers = self.numbers
+        return self.members.astype(int) if numbers is None else self.classes[numbers]
+
     def targets(self, signed: bool) -> NDArray:
         """What scores aim at, (n, S).
 

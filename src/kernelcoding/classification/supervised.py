@@ -192,7 +192,7 @@ random_state
         check_consistent_length(X, y)
         self._labels = Labels.of(y)
         self.classes_ = self._labels.classes
-        learner, outcome = self._learn(X, self._labels.numbers, coder, kernel)
+        learner, outcome = self._learn(X, self._labels.given, coder, kernel)
         assert isinstance(learner, SupervisedLearner)
         without_labels = self._finish(learner, outcome.best.now, rule)
         (outcome.best.convergence + without_labels).warn(" of training samples")
@@ -287,7 +287,7 @@ random_state
 
     def _checked(self) -> tuple[BaseKernelCoder, Kernel]:
         coder, kernel = super()._checked()
-        if not coder.formulation().is_minimiser:
+        if not coder._outline().is_minimiser:
             raise ValueError(
                 f"{type(coder).__name__} does not minimise an objective that a loss could be "
                 "added to. Use KernelSparseCoder, KernelLLC or KernelLCC; for greedy codes "
@@ -342,6 +342,13 @@ random_state
             )
         weights = dense(before.weights)
         return frame.coordinates(frame.landmarks.facts.double @ weights, weights), chosen
+
+    def _with_atom_labels(
+        self, coder: BaseKernelCoder, y: NDArray | None, chosen: NDArray
+    ) -> BaseKernelCoder:
+        if self.warm_start and hasattr(self, "coder_"):  # the same atoms, with their labels
+            return coder._with_labels_of(self.coder_)
+        return super()._with_atom_labels(coder, y, chosen)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``classifier__rho`` works for a classifier given by name, too."""

@@ -26,17 +26,20 @@ AtomsLike = int | ArrayLike | Dictionary | None
 class BaseKernelCoder(CodingTransformer):
     """Samples in, codes out. Subclasses say what a code is, by :meth:`formulation`.
 
-    A coder of your own inherits this class, stores its parameters in ``__init__`` (at least those
-    annotated here) and returns a :class:`~kernelcoding.formulations.Formulation`.
+    A coder of your own inherits this class, takes its parameters in ``__init__`` (at least
+    ``kernel`` and ``atoms``; the others below have these defaults where it does not) and returns a
+    :class:`~kernelcoding.formulations.Formulation`, such as a subclass of
+    :class:`~kernelcoding.formulations.BaseFormulation`. It then codes, learns dictionaries and
+    kernels, and classifies by residuals as any coder of this package.
     """
 
-    kernel: KernelLike
-    atoms: AtomsLike
-    init: str
-    learn_kernel: bool | KernelLearning
-    sparse_output: bool
-    n_jobs: int | None
-    random_state: int | np.random.RandomState | None
+    kernel: KernelLike = "rbf"
+    atoms: AtomsLike = None
+    init: str = "k-means++"
+    learn_kernel: bool | KernelLearning = False
+    sparse_output: bool = False
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     kernel_history_: NDArray
     kernel_objective_: float
@@ -81,6 +84,18 @@ class BaseKernelCoder(CodingTransformer):
 
     def _check_parameters(self) -> None:
         """Refuse parameters that no data could make sense of."""
+
+    def _outline(self) -> Formulation:
+        """The formulation as far as it is known before labels are: its facts are right."""
+        return self.formulation()
+
+    def _with_atom_labels(self, labels: NDArray | None) -> Self:
+        """The coder for learned atoms that started from samples with these labels."""
+        return self
+
+    def _with_labels_of(self, other: BaseKernelCoder) -> Self:
+        """The coder for the atoms of another one, which has learned their labels."""
+        return self
 
     def _take_labels(self, X: NDArray, y: ArrayLike | None) -> None:
         """Remember what the formulation needs of labels, now that the dictionary is known."""
@@ -171,7 +186,8 @@ def require_coder(given: object) -> None:
     """Refuse what is no coder: ValueError."""
     if isinstance(given, type) or not callable(getattr(given, "formulation", None)):
         raise ValueError(
-            f"coder must be a coder of this package, such as KernelSparseCoder(), got {given!r}."
+            "coder must be a coder of this package, such as KernelSparseCoder(), or one of your "
+            f"own that inherits kernelcoding.coders.BaseKernelCoder, got {given!r}."
         )
 
 

@@ -9,7 +9,7 @@ from ..formulations import Penalised
 from ..kernel_learning import KernelLearning
 from ..kernels.names import KernelLike
 from ..penalty import CustomPrior
-from ..priors import L1, Prior
+from ..priors import L1, LocalCoordinate, Prior
 from ..validation import check_count, check_positive
 from .base import AtomsLike, BaseKernelCoder
 
@@ -29,7 +29,9 @@ class KernelCoder(BaseKernelCoder):
         Every training sample, that many chosen by ``init``, these points (training indices with
         a precomputed kernel), or a dictionary made elsewhere.
     prior : object of :mod:`kernelcoding.priors`, default=None
-        None is ``L1()``. Your own needs ``value(codes)`` and ``prox(points, scale)``.
+        None is ``L1()``, and ``LocalCoordinate()`` on the simplex, where the l1 norm is one for
+        every code and alpha would weigh nothing. Your own needs ``value(codes)`` and
+        ``prox(points, scale)``.
     constraint : object of :mod:`kernelcoding.constraints`, default=None
         None is ``Simplex()``.
     alpha : float, default=0.01
@@ -109,6 +111,8 @@ class KernelCoder(BaseKernelCoder):
 
     def formulation(self) -> Penalised:
         """Prior, constraint and weight."""
-        prior = L1() if self.prior is None else self.prior
         constraint = Simplex() if self.constraint is None else self.constraint
+        prior = self.prior
+        if prior is None:
+            prior = LocalCoordinate() if isinstance(constraint, Simplex) else L1()
         return Penalised(prior, constraint, self.alpha)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
@@ -34,7 +37,9 @@ class KernelSparseCoder(BaseKernelCoder):
         Only non-negative codes.
     groups : array-like of shape (n_atoms,) or "y", default=None
         A label for each atom: whole groups are then chosen or left out (group lasso). ``"y"``
-        takes the labels given to ``fit``.
+        takes the labels given to ``fit``: those of the samples that are atoms, and of the samples
+        that learned atoms started from. Learned atoms keep the label of their start, and so does
+        an atom that is replaced because no sample used it.
 
     Attributes
     ----------
@@ -98,8 +103,7 @@ class KernelSparseCoder(BaseKernelCoder):
             self.groups_ = self._groups_from_labels(X, y)
 
     def _groups_from_labels(self, X: NDArray, y: ArrayLike | None) -> NDArray:
-        if self.groups != "y":
-            raise ValueError(f'groups must be an array of labels or "y", got {self.groups!r}.')
+        self._require_y()
         if y is None:
             raise ValueError(
                 'groups="y" requires y to be passed, but the target y is None. Call fit(X, y).'
@@ -118,11 +122,37 @@ class KernelSparseCoder(BaseKernelCoder):
         groups = getattr(self, "groups_", self.groups)
         if isinstance(groups, str):
             raise ValueError(
-                'groups="y" takes the labels of atoms that are training samples, which learned '
-                "atoms are not. Give an array with a label for each atom."
+                'groups="y" takes the labels of atoms, which are known after fit(X, y). Call fit '
+                "first, or give an array with a label for each atom."
             )
         prior = L1() if groups is None else GroupL1(groups)
         return Penalised(prior, NonNegative() if self.positive else Free(), self.alpha)
+
+    def _outline(self) -> Penalised:
+        if not isinstance(self.groups, str):
+            return self.formulation()
+        self._require_y()
+        return Penalised(L1(), NonNegative() if self.positive else Free(), self.alpha)
+
+    def _with_atom_labels(self, labels: NDArray | None) -> Self:
+        if not isinstance(self.groups, str):
+            return self
+        self._require_y()
+        if labels is None:
+            raise ValueError(
+                'groups="y" needs the class of every sample, from which first atoms are taken: '
+                "call fit(X, y) with one class label per sample, or give groups an array with a "
+                "label for each atom."
+            )
+        return clone(self).set_params(groups=labels)
+
+    def _with_labels_of(self, other: BaseKernelCoder) -> Self:
+        same = isinstance(self.groups, str) and isinstance(other, KernelSparseCoder)
+        return clone(self).set_params(groups=other.groups) if same else self
+
+    def _require_y(self) -> None:
+        if isinstance(self.groups, str) and self.groups != "y":
+            raise ValueError(f'groups must be an array of labels or "y", got {self.groups!r}.')
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -29,7 +29,7 @@ from .frames import Frame, LandmarkFrame, SampleFrame, sample_frame
 from .learner import Snapshot
 from .loop import Alternation, HalfStep, Outcome, Progress
 from .preimages import preimages_of
-from .starts import first_atoms
+from .starts import first_atoms, has_classes
 
 REPRESENTATIVES = 10
 
@@ -91,11 +91,12 @@ class BaseDictionaryLearning(CodingTransformer):
     ) -> tuple[Learner, Outcome]:
         """Learn kernel and atoms from checked samples; the learner and how it ended."""
         self._check_samples(X, y, coder)
-        formulation, options = self._coding_of(coder)
         self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
         random_state = check_random_state(self.random_state)
         frame = self._frame(X, random_state)
         vectors, chosen = self._start(frame, X, y, random_state)
+        coder = self._with_atom_labels(coder, y, chosen)
+        formulation, options = self._coding_of(coder)
         if self.learn_kernel:
             first: Dictionary = frame.dictionary(vectors)
             if self.init != MEANS:  # then the atoms are samples, better left out of L
@@ -244,7 +245,13 @@ class BaseDictionaryLearning(CodingTransformer):
                 f"n_atoms={self.n_atoms} must be at most the number of training samples, "
                 f"n_samples={len(X)}."
             )
-        coder.formulation().check(self.n_atoms)
+        coder._outline().check(self.n_atoms)
+
+    def _with_atom_labels(
+        self, coder: BaseKernelCoder, y: NDArray | None, chosen: NDArray
+    ) -> BaseKernelCoder:
+        """The coder, told the classes of the samples that first atoms are made of."""
+        return coder._with_atom_labels(y[chosen] if y is not None and has_classes(y) else None)
 
     def _frame(self, X: NDArray, random_state: np.random.RandomState) -> Frame:
         landmarks = self._landmarks(X, random_state)

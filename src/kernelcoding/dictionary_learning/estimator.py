@@ -219,7 +219,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     def _checked(self) -> tuple[BaseKernelCoder, Kernel]:
         coder, kernel = super()._checked()
         check_forgetting(self.forgetting)
-        named_update(self.update).check(coder.formulation(), kernel)
+        named_update(self.update).check(coder._outline(), kernel)
         return coder, kernel
 
     def _learner(
@@ -286,9 +286,11 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             self._learned = None
         first = getattr(self, "_online", None) is None
         X = self._validate_training(X, kernel, reset=first)
-        formulation, options = self._coding_of(coder)
         if first:
-            self._begin(coder, kernel, X, None if y is None else np.asarray(y))
+            coder = self._begin(coder, kernel, X, None if y is None else np.asarray(y))
+        else:
+            coder = coder._with_labels_of(self.coder_)
+        formulation, options = self._coding_of(coder)
         assert self._online is not None
         update = update_for(self.update, formulation)
         outcome = self._online.learn(X, formulation, options, update, self.forgetting)
@@ -299,7 +301,10 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         self._adopt(coder, self._online.frame.dictionary(self._online.vectors))
         return self
 
-    def _begin(self, coder: BaseKernelCoder, kernel: Kernel, X: NDArray, y: NDArray | None) -> None:
+    def _begin(
+        self, coder: BaseKernelCoder, kernel: Kernel, X: NDArray, y: NDArray | None
+    ) -> BaseKernelCoder:
+        """Kernel, landmarks and first atoms of a first batch; the coder knows their labels."""
         self._check_samples(X, y, coder)
         self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
         random_state = check_random_state(self.random_state)
@@ -307,7 +312,8 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             self.kernel_, X, np.arange(len(X))
         )
         frame = LandmarkFrame(landmarks, X)
-        vectors, _ = self._start(frame, X, y, random_state)
+        vectors, chosen = self._start(frame, X, y, random_state)
+        coder = self._with_atom_labels(coder, y, chosen)
         if self.learn_kernel:
             self.kernel_ = prepared_start(self.kernel_, X, y, as_settings(self.learn_kernel))
             new, vectors = self._learn_kernel(
@@ -319,6 +325,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             vectors = unit_norms(frame, vectors, vectors)[0]
         self._online = OnlineState(frame.with_samples(None), vectors, Sums.none(vectors))
         self.status_ = "online"
+        return coder
 
     def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
         """Minus the mean objective of coding these samples: larger is better."""

@@ -3,7 +3,15 @@
 from .assignment import SoftAssignment
 from .base import Formulation
 from .neighbours import NeighbourFit
+from .own import BaseFormulation
 from .penalised import Penalised
 from .sensitivity import Sensitivity
 
-__all__ = ["Formulation", "NeighbourFit", "Penalised", "Sensitivity", "SoftAssignment"]
+__all__ = [
+    "BaseFormulation",
+    "Formulation",
+    "NeighbourFit",
+    "Penalised",
+    "Sensitivity",
+    "SoftAssignment",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,7 @@ from ..solvers import (
     low_rank,
     proximal,
     pursuit,
+    splitting,
 )
 from ..solvers.low_rank import Scores
 from ..solvers.result import CodingResult, Options
@@ -61,11 +63,13 @@ TABLE: dict[str, dict[type[Constraint], Solver]] = {
     },
     "custom": {
         constraints.Free: proximal.solve,
-        constraints.SumToOne: proximal.solve,
+        constraints.NonNegative: splitting.solve,
+        constraints.SumToOne: splitting.solve,
+        constraints.Simplex: splitting.solve,
         constraints.OneAtom: assignment.solve,
     },
 }
-DENSE_SOLVERS = (linear_system.solve, proximal.solve)
+DENSE_SOLVERS = (linear_system.solve, proximal.solve, splitting.solve)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,19 @@ class Penalised:
         """Refuse a pair without a solver, and weights or groups of another number of atoms."""
         _ = self.solver
         if isinstance(self.prior, FixedPrior):
-            self.prior.for_atoms(n_atoms)
+            penalty = self.prior.for_atoms(n_atoms)
+            if isinstance(self.constraint, constraints.Simplex) and penalty.is_plain_l1:
+                self._warn_idle()
+
+    def _warn_idle(self) -> None:
+        """Tell the user that alpha weighs a constant."""
+        warnings.warn(
+            f"The l1 norm of every code on the simplex is one, so alpha={self.alpha:g} changes "
+            "nothing. Use prior=NoPrior() to say so, prior=LocalCoordinate() or ElasticNet() for "
+            "a prior that tells codes apart, or constraint=NonNegative().",
+            UserWarning,
+            stacklevel=4,
+        )
 
     def solve(self, problem: CodingProblem, options: Options) -> CodingResult:
         """Code every sample of a problem, in the problem's precision."""

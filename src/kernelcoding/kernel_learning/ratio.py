@@ -156,10 +156,28 @@ class RatioProblem:
         spread, total = self._spread(gram)[0], 0.0
         for part, formulation, problem in self._coded(own, cross, gram):
             error = 0.5 * problem.squared_error(part.codes).sum()
-            if self.settings.include_prior:
+            if self._counts_prior(formulation, problem, part.codes):
                 error += formulation.value(problem, part.codes).sum()
             total += float(error)
         return total / len(own), spread
+
+    @property
+    def holds_codes(self) -> bool:
+        """Whether codes are held while the parameters move, as the paper does.
+
+        Not where they are a formula of the kernel: soft assignment minimises nothing.
+        """
+        solved = self.formulation.is_minimiser or self.formulation.is_greedy
+        return solved and not self.settings.include_prior
+
+    def _counts_prior(
+        self, formulation: Formulation, problem: CodingProblem, codes: Codes | None
+    ) -> bool:
+        """Whether the prior's value counts: the paper omits those that know no kernel."""
+        if self.settings.include_prior or not self.holds_codes:
+            return True
+        assert codes is not None
+        return formulation.distance_weights(problem, codes) is not None
 
     def regularised(self, theta: NDArray, ratio: float) -> float:
         """A ratio with what the weights of several kernels cost."""
@@ -176,7 +194,7 @@ class RatioProblem:
         total, d_own, d_cross = 0.0, np.zeros_like(own), np.zeros_like(cross)
         d_diagonal, codes = np.zeros(len(gram)), []
         for part, formulation, problem in self._coded(own, cross, gram):
-            if self.settings.include_prior:
+            if self._counts_prior(formulation, problem, part.codes):
                 found = formulation.sensitivity(problem, part.codes)
             else:
                 found = Sensitivity.of_error(problem, part.codes)

@@ -105,7 +105,7 @@ class Descent:
     def renew(self) -> None:
         """Codes and value for the present parameters."""
         self.value = self.ratio(self.theta)[0]
-        self.unit = abs(self.value)
+        self.unit = abs(self.value) or 1.0  # nothing is missed already: nothing is left to find
         self.history.append(self.value)
 
     def __call__(self, u: NDArray) -> tuple[float, NDArray]:
@@ -138,13 +138,13 @@ def descend(
     """
     box = Box(bounds, start)
     here = Descent(ratio, box, start, history)
-    for _ in range(1 if settings.include_prior else settings.max_iter):
+    for _ in range(settings.max_iter if ratio.holds_codes else 1):
         before = here.theta
         ratio.frozen = False
         here.renew()
         if not box.free.any():
             return here.theta, None
-        ratio.frozen = not settings.include_prior
+        ratio.frozen = ratio.holds_codes
         model = BFGS() if curvature is None else BFGS(init_scale=curvature)
         _minimise(here, model, settings)
         if np.max(np.abs(here.theta - before)) <= settings.tol:

@@ -21,8 +21,10 @@ class KernelLearning(Component):
     n_samples_kernel : int, default=300
         Samples on which the objective is followed; the full one is reported at the end.
     include_prior : bool, default=True
-        Whether the prior's value counts in L. False is the paper's reading for sparse coding; the
-        codes are then held fixed while the parameters move, and recomputed in between.
+        Whether the prior's value counts in L. False is the paper's reading: a prior that does not
+        look at the kernel is omitted, and codes are held fixed while the parameters move and
+        recomputed in between. Priors of distance (LLC, LCC) depend on the kernel and count all
+        the same, and the codes of soft bag of words, a formula of the kernel, move with it.
     n_folds : int, default=5
         Where atoms are the samples themselves, each sample is coded without its own fold of
         atoms: with its own atom every sample would code itself and the best width be infinite.

@@ -1,0 +1,93 @@
+"""Priors that a user wrote under constraints, against cvxpy."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from helpers import cases
+from helpers.cases import solve
+from kernelcoding.constraints import NonNegative, Simplex, SumToOne
+from kernelcoding.formulations import Penalised
+from reference import convex
+from solvers.test_proximal import OWN, TIGHT, named, reference
+
+LIMITED = [NonNegative(), Simplex()]
+
+
+@pytest.mark.parametrize("constraint", LIMITED, ids=named)
+@pytest.mark.parametrize("prior", OWN, ids=named)
+@pytest.mark.parametrize("problem_name", cases.PROBLEMS)
+def test_own_priors_are_solved(problem_name, prior, constraint):
+    problem, alpha = cases.problem(problem_name), 0.05
+    formulation = Penalised(prior, constraint, alpha)
+    result = solve(problem, formulation, **TIGHT)
+    assert result.converged.all()
+    assert result.codes.min() >= 0.0
+    assert constraint.contains(result.codes, 1e-12).all()
+    for row, code in enumerate(result.codes):
+        value = convex.objective(problem, row, code, alpha * prior.value(code[None])[0])
+        expected = reference(problem, row, prior, constraint, alpha)
+        assert_allclose(value, expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("constraint", LIMITED, ids=named)
+def test_nothing_is_known_of_their_distance_from_the_optimum(constraint):
+    # No dual and no single proximal map: a number would be a guess.
+    formulation = Penalised(OWN[0], constraint, 0.05)
+    problem = cases.problem("regular")
+    assert np.all(formulation.gap(problem, solve(problem, formulation).codes) == np.inf)
+
+
+@pytest.mark.parametrize("constraint", [*LIMITED, SumToOne()], ids=named)
+def test_rows_stop_on_their_own(constraint, rng):
+    problem = cases.gaussian_problem(rng, gamma=1.0, n_features=4, n_samples=6)
+    formulation = Penalised(OWN[2], constraint, 0.05)
+    together = solve(problem, formulation)
+    assert together.converged.all()
+    assert len(set(together.n_iter)) > 1
+    for row in range(6):
+        alone = solve(problem.take(slice(row, row + 1)), formulation)
+        assert_allclose(alone.codes[0], together.codes[row], atol=1e-9)
+        assert alone.n_iter[0] == together.n_iter[row]
+
+
+@pytest.mark.parametrize("constraint", [*LIMITED, SumToOne()], ids=named)
+def test_a_start_changes_the_time_and_not_the_answer(constraint):
+    problem, formulation = cases.problem("gaussian"), Penalised(OWN[2], constraint, 0.05)
+    first = solve(problem, formulation, **TIGHT)
+    again = solve(problem, formulation, start=first.codes, **TIGHT)
+    assert_allclose(
+        formulation.objective(problem, again.codes),
+        formulation.objective(problem, first.codes),
+        rtol=1e-8,
+    )
+
+
+@pytest.mark.parametrize("constraint", [*LIMITED, SumToOne()], ids=named)
+def test_giving_up_is_reported_with_codes_that_are_allowed(constraint):
+    result = solve(cases.problem("gaussian"), Penalised(OWN[0], constraint, 1e-4), max_iter=2)
+    assert not result.converged.any()
+    assert np.all(result.n_iter == 2)
+    assert constraint.contains(result.codes).all()
+
+
+class Counted:
+    """The l1 norm, counting how often its map is asked for."""
+
+    calls = 0
+
+    def value(self, codes):
+        return np.abs(codes).sum(axis=1)
+
+    def prox(self, points, scale):
+        self.calls += 1
+        return np.sign(points) * np.maximum(np.abs(points) - scale, 0.0)
+
+
+@pytest.mark.parametrize("constraint", [*LIMITED, SumToOne()], ids=named)
+def test_a_prior_is_asked_about_once_per_step(constraint):
+    # A search for the multiplier of the sum in every step asked sixty times and more.
+    prior = Counted()
+    result = solve(cases.problem("regular"), Penalised(prior, constraint, 0.05))
+    assert result.converged.all()
+    assert prior.calls <= 6 * result.n_iter.max() + 300
