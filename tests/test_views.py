@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -22,6 +25,7 @@ from helpers.several_views import LABELS, frame_of, kernel_of_views, several_vie
 from kernelcoding import Views
 from kernelcoding.kernels import (
     ChiSquared,
+    Fixed,
     Gaussian,
     Linear,
     LogEuclideanGaussian,
@@ -32,6 +36,7 @@ from kernelcoding.kernels import (
     View,
 )
 
+DATA_HOME = Path(os.environ.get("KERNELCODING_DATA", Path(__file__).parents[2] / "shared" / "data"))
 TRAIN, TEST = np.arange(0, 60, 2), np.arange(1, 60, 2)
 
 
@@ -200,10 +205,10 @@ def test_dictionary_learning_as_with_the_gram_matrix(changes, views):
     settings = {"n_atoms": 6, "max_iter": 3, "random_state": 0} | changes
     coder = settings.pop("coder", kc.KernelSparseCoder(alpha=0.05))
     coder = clone(coder).set_params(kernel=kernel_of_views())
-    learned = kc.KernelDictionaryLearning(coder, **settings).fit(views)
+    learned = kc.KernelDictionaryLearning(coder, **settings).fit(views, LABELS)
     gram = kc.KernelSparseCoder(learned.kernel_).fit(views).dictionary_.gram
     coder = clone(coder).set_params(kernel="precomputed")
-    truth = kc.KernelDictionaryLearning(coder, **settings).fit(gram)
+    truth = kc.KernelDictionaryLearning(coder, **settings).fit(gram, LABELS)
     assert_allclose(learned.objective_history_, truth.objective_history_, rtol=1e-7)
     assert learned.objective_history_[-1] < learned.objective_history_[0]
     assert_allclose(learned.transform(views), truth.transform(gram), atol=1e-4)
@@ -322,6 +327,37 @@ def test_frames_of_codes_and_pictures(views):
 
     coder.set_output(transform="default")
     assert_array_equal(CodeDisplay.from_estimator(coder, views, index=7).code, plain[7])
+
+
+def test_views_of_real_images():
+    """Views aligned with the labels are as good as the best of them, and better than the rest."""
+    pytest.importorskip("cv2")
+    from kernelcoding.datasets import fetch_virus
+    from kernelcoding.images import DenseRootSIFT, RegionCovariance
+    from kernelcoding.images.reading import gray_of
+
+    if not (DATA_HOME / "virus").is_dir():
+        pytest.skip(f"The virus textures are not in {DATA_HOME}; set KERNELCODING_DATA")
+    files, y = fetch_virus(DATA_HOME, download_if_missing=False, return_X_y=True)
+    some = np.concatenate([np.flatnonzero(y == label)[:30] for label in range(6)])
+    files, y = [files[i] for i in some], y[some]
+    histograms = [np.histogram(gray_of(path), bins=32, range=(0, 1))[0] for path in files]
+    X = Views({
+        "covariance": RegionCovariance().fit_transform(files),
+        "grey": np.array(histograms, dtype=float),
+        "gradients": np.array([r.descriptors.mean(axis=0) for r in DenseRootSIFT().transform(files)]),
+    })  # fmt: skip
+    views = [View("covariance", "log-euclidean"), View("grey", "chi2"), View("gradients", "rbf")]
+    aligned = kc.KernelLearning(weights="alignment")
+    together = MultipleKernel([Fixed(view) for view in views])
+    coders = [kc.KernelSparseCoder(view) for view in views]
+    coders += [kc.KernelSparseCoder(together, learn_kernel=aligned)]
+    folds = StratifiedKFold(3)
+    *alone, score = (
+        cross_val_score(kc.ResidualClassifier(c), X, y, cv=folds).mean() for c in coders
+    )
+    assert score > max(alone) - 0.02
+    assert score > sorted(alone)[1] + 0.1
 
 
 # The container --------------------------------------------------------------------------------
