@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
@@ -342,10 +343,11 @@ def test_views_of_real_images():
     some = np.concatenate([np.flatnonzero(y == label)[:30] for label in range(6)])
     files, y = [files[i] for i in some], y[some]
     histograms = [np.histogram(gray_of(path), bins=32, range=(0, 1))[0] for path in files]
+    gradients = DenseRootSIFT().transform(files)
     X = Views({
         "covariance": RegionCovariance().fit_transform(files),
         "grey": np.array(histograms, dtype=float),
-        "gradients": np.array([r.descriptors.mean(axis=0) for r in DenseRootSIFT().transform(files)]),
+        "gradients": np.array([record.descriptors.mean(axis=0) for record in gradients]),
     })  # fmt: skip
     views = [View("covariance", "log-euclidean"), View("grey", "chi2"), View("gradients", "rbf")]
     aligned = kc.KernelLearning(weights="alignment")
@@ -394,10 +396,11 @@ def refusals(views):
     yield views | {"words": 1.0}, "The view 'words' must hold one value or array per sample"
     yield views | {"words": ["a"] * 60}, "The view 'words': ChiSquared expected an array of real"
     yield views | {"words": views["words"] * np.nan}, "The view 'words': .* finite values"
+    yield views | {"words": csr_array(views["words"])}, "The view 'words' is a sparse matrix"
     yield part(views, TRAIN, slice(None)), r"The view 'gram': .*X\[np\.ix_\(train, train\)\]"
 
 
-@pytest.mark.parametrize("number", range(10))
+@pytest.mark.parametrize("number", range(11))
 def test_bad_training_samples_name_the_view(number, views):
     samples, message = list(refusals(views))[number]
     with pytest.raises(ValueError, match=message):
