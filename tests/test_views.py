@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -14,24 +17,24 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import _safe_indexing
 
 import kernelcoding as kc
 from helpers.every_coder import EVERY_CODER
-from helpers.several_views import LABELS, frame_of, kernel_of_views, several_views
+from helpers.several_views import LABELS, frame_of, kernel_of_views, part, several_views
 from kernelcoding import Views
 from kernelcoding.kernels import (
     ChiSquared,
+    Fixed,
     Gaussian,
     Linear,
     LogEuclideanGaussian,
     MultipleKernel,
-    Normalized,
     Precomputed,
     ProjectionGaussian,
     View,
 )
 
+DATA_HOME = Path(os.environ.get("KERNELCODING_DATA", Path(__file__).parents[2] / "shared" / "data"))
 TRAIN, TEST = np.arange(0, 60, 2), np.arange(1, 60, 2)
 
 
@@ -45,14 +48,6 @@ def by_hand(kernel, X, Z):
         for child in kernel.kernels
     ]
     return sum(weight * value for weight, value in zip(weights, values, strict=True))
-
-
-def part(views, rows, columns):
-    """Samples of plain stacks, with the columns of the Gram matrix that go with a training set."""
-    chosen = {name: stack[rows] for name, stack in views.items()}
-    if "gram" in chosen:
-        chosen["gram"] = chosen["gram"][:, columns]
-    return chosen
 
 
 @pytest.fixture
@@ -200,10 +195,10 @@ def test_dictionary_learning_as_with_the_gram_matrix(changes, views):
     settings = {"n_atoms": 6, "max_iter": 3, "random_state": 0} | changes
     coder = settings.pop("coder", kc.KernelSparseCoder(alpha=0.05))
     coder = clone(coder).set_params(kernel=kernel_of_views())
-    learned = kc.KernelDictionaryLearning(coder, **settings).fit(views)
+    learned = kc.KernelDictionaryLearning(coder, **settings).fit(views, LABELS)
     gram = kc.KernelSparseCoder(learned.kernel_).fit(views).dictionary_.gram
     coder = clone(coder).set_params(kernel="precomputed")
-    truth = kc.KernelDictionaryLearning(coder, **settings).fit(gram)
+    truth = kc.KernelDictionaryLearning(coder, **settings).fit(gram, LABELS)
     assert_allclose(learned.objective_history_, truth.objective_history_, rtol=1e-7)
     assert learned.objective_history_[-1] < learned.objective_history_[0]
     assert_allclose(learned.transform(views), truth.transform(gram), atol=1e-4)
@@ -324,83 +319,33 @@ def test_frames_of_codes_and_pictures(views):
     assert_array_equal(CodeDisplay.from_estimator(coder, views, index=7).code, plain[7])
 
 
-# The container --------------------------------------------------------------------------------
+def test_views_of_real_images():
+    """Views aligned with the labels are as good as the best of them, and better than the rest."""
+    pytest.importorskip("cv2")
+    from kernelcoding.datasets import fetch_virus
+    from kernelcoding.images import DenseRootSIFT, RegionCovariance
+    from kernelcoding.images.reading import gray_of
 
-
-def test_indexing(views):
-    X = Views(views, precomputed=["gram"])
-    assert len(X) == 60
-    assert X.shape == (60, 60)
-    assert Views(several_views(gram=False)).shape == (60, 3)
-    mask = np.arange(60) % 2 == 0
-    for rows in (slice(0, 9, 2), [4, 1], np.array([4, 1]), mask):
-        for name, stack in X[rows].stacks.items():
-            assert_array_equal(stack, views[name][rows])
-            assert_array_equal(_safe_indexing(X, rows).stacks[name], views[name][rows])
-    square = X[np.ix_([3, 1], [5, 7, 9])]
-    assert_array_equal(square["gram"], views["gram"][np.ix_([3, 1], [5, 7, 9])])
-    assert_array_equal(square["words"], views["words"][[3, 1]])
-    assert_array_equal(X[3]["words"], views["words"][3])
-    assert "words" in repr(X)
-    with pytest.raises(IndexError, match=r"X\[np\.ix_\(rows, columns\)\]"):
-        X[1, 2]
-
-
-def refusals(views):
-    cells = [np.ones(2), np.ones(3)]
-    no_words = {name: stack for name, stack in views.items() if name != "words"}
-    yield no_words, r"The view 'words' is missing: the samples have the views \['covariance'"
-    yield tuple(views.values()), "The view 'covariance' is missing: .* \\[0, 1, 2, 3\\]"
-    yield views | {"words": views["words"][:5]}, "same number of samples, got .*'words': 5"
-    yield views | {"covariance": views["words"]}, r"The view 'covariance': .* \(n, p, p\)"
-    yield views | {"words": -views["words"]}, "The view 'words': Negative values"
-    yield views | {"words": cells * 30}, "The view 'words' holds arrays of different shapes"
-    yield views | {"words": 1.0}, "The view 'words' must hold one value or array per sample"
-    yield views | {"words": ["a"] * 60}, "The view 'words': ChiSquared expected an array of real"
-    yield views | {"words": views["words"] * np.nan}, "The view 'words': .* finite values"
-    yield part(views, TRAIN, slice(None)), r"The view 'gram': .*X\[np\.ix_\(train, train\)\]"
-
-
-@pytest.mark.parametrize("number", range(10))
-def test_bad_training_samples_name_the_view(number, views):
-    samples, message = list(refusals(views))[number]
-    with pytest.raises(ValueError, match=message):
-        kc.KernelSparseCoder(kernel_of_views()).fit(samples)
-
-
-def test_bad_queries_name_the_view(views):
-    coder = kc.KernelSparseCoder(kernel_of_views()).fit(views)
-    with pytest.raises(ValueError, match=r"The view 'words': .* got \(3,\) and \(5,\) per sample"):
-        coder.transform(views | {"words": views["words"][:, :3]})
-    with pytest.raises(ValueError, match=r"The view 'gram': .* one column per training sample"):
-        coder.transform(views | {"gram": views["gram"][:, :3]})
-
-
-def test_kernels_that_do_not_fit_the_samples(views):
-    with pytest.raises(ValueError, match=r"X holds several views, \['covariance'.* one array"):
-        kc.KernelSparseCoder("rbf").fit(views)
-    mixed = View("words", Linear()) + Linear()
-    with pytest.raises(ValueError, match=r"are no single array: choose one by View\(name"):
-        kc.KernelSparseCoder(mixed).fit(views)
-    both = MultipleKernel([View("words", Linear()), View([0, 1], Linear())])
-    with pytest.raises(ValueError, match=r"chooses columns of an array, but .* give the name"):
-        kc.KernelSparseCoder(both).fit(views)
-    side = View(["words", "covariance"], Linear())
-    with pytest.raises(ValueError, match=r"The view 'covariance' .* use a View of its own"):
-        kc.KernelSparseCoder(side).fit(views)
-    with pytest.raises(ValueError, match="expected a dict, a tuple or a data frame"):
-        Views(np.ones((3, 2)))
-    with pytest.raises(ValueError, match="at least one view"):
-        Views({})
-    with pytest.raises(ValueError, match="The view 'matrix' is missing"):
-        Views(views, precomputed=["matrix"])
-
-
-def test_views_can_be_wrapped(views):
-    kernel = Normalized(View("words", Linear())) * View("subspace", "projection")
-    words, bases = views["words"], views["subspace"]
-    norms = np.linalg.norm(words, axis=1)
-    truth = words @ words.T / np.outer(norms, norms)
-    truth *= np.square(np.einsum("npq,mpr->nmqr", bases, bases)).sum(axis=(2, 3))
-    assert_allclose(kernel(views), truth, rtol=1e-10)
-    assert kernel.views == ("words", "subspace")
+    if not (DATA_HOME / "virus").is_dir():
+        pytest.skip(f"The virus textures are not in {DATA_HOME}; set KERNELCODING_DATA")
+    files, y = fetch_virus(DATA_HOME, download_if_missing=False, return_X_y=True)
+    some = np.concatenate([np.flatnonzero(y == label)[:30] for label in range(6)])
+    files, y = [files[i] for i in some], y[some]
+    histograms = [np.histogram(gray_of(path), bins=32, range=(0, 1))[0] for path in files]
+    gradients = DenseRootSIFT().transform(files)
+    X = Views({
+        "covariance": RegionCovariance().fit_transform(files),
+        "grey": np.array(histograms, dtype=float),
+        "gradients": np.array([record.descriptors.mean(axis=0) for record in gradients]),
+    })  # fmt: skip
+    views = [View("covariance", "log-euclidean"), View("grey", "chi2"), View("gradients", "rbf")]
+    aligned = kc.KernelLearning(weights="alignment")
+    together = MultipleKernel([Fixed(view) for view in views])
+    coders = [kc.KernelSparseCoder(view) for view in views]
+    coders += [kc.KernelSparseCoder(together, learn_kernel=aligned)]
+    folds = StratifiedKFold(3)
+    *alone, score = (
+        cross_val_score(kc.ResidualClassifier(c), X, y, cv=folds).mean() for c in coders
+    )
+    assert score > max(alone) - 0.02
+    assert score > sorted(alone)[1] + 0.1

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 __all__ = ["ViewName", "Views", "is_dict", "is_frame", "is_mixed", "sequence_of"]
 
@@ -169,6 +170,8 @@ def _stacks_of(views: Any) -> dict[ViewName, NDArray]:
 
 def _stack(name: ViewName, values: Any) -> NDArray:
     """A view as an array (n, ...): cells that are arrays are stacked."""
+    if sparse.issparse(values):
+        raise ValueError(f"The view {name!r} is a sparse matrix; call .toarray() first.")
     try:
         array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     except ValueError as error:

@@ -9,8 +9,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 import kernelcoding as kc
 from kernelcoding.dictionary import CombinationDictionary, PointDictionary
 from kernelcoding.dictionary.building import build_dictionary
+from kernelcoding.dictionary.candidates import Candidates
 from kernelcoding.dictionary.choosing import named_choice
-from kernelcoding.kernels import Gaussian, Linear, LogEuclideanGaussian
+from kernelcoding.kernels import Gaussian, Linear, LogEuclideanGaussian, Precomputed
 
 
 def built(kernel, X, atoms, init="k-means++", seed=0):
@@ -229,3 +230,14 @@ def test_results_repeat_by_default(samples):
     assert_array_equal(atoms[0], atoms[1])
     drawn = [kc.KernelLLC(atoms=7, random_state=None).fit(samples).dictionary_ for _ in range(4)]
     assert len({tuple(one.index) for one in drawn}) > 1
+
+
+def test_some_candidates_of_a_given_matrix_know_their_columns(rng):
+    X = rng.normal(size=(9, 3))
+    some = Candidates(Precomputed(), X @ X.T).take(np.array([7, 2, 5])).take(np.array([2, 0]))
+    truth = X[[5, 7]] @ X[[5, 7]].T
+    assert_allclose(some.matrix(), truth)
+    assert_allclose(some.similarity_to(np.array([1])), truth[:, [1]])
+    diagonal, similarity_to = some.columns()
+    assert_allclose(diagonal, np.diag(truth))
+    assert_allclose(similarity_to(1), truth[:, 1])

@@ -12,6 +12,7 @@ from kernelcoding.dictionary import CombinationDictionary, PointDictionary
 from kernelcoding.kernel_learning.held_out import held_out
 from kernelcoding.kernel_learning.ratio import Part, RatioProblem
 from kernelcoding.kernels import (
+    AffineInvariantGaussian,
     ChiSquared,
     Gaussian,
     Laplacian,
@@ -63,6 +64,10 @@ def subspaces(rng, n):
     return np.linalg.qr(rng.normal(size=(n, 5, 2)))[0]
 
 
+def kinds(rng, n):
+    return kc.Views({"spd": spd(rng, n), "histogram": histograms(rng, n)})
+
+
 QUADRATIC = Normalized(Polynomial(degree=2, gamma=0.2, coef0=0.7))
 KERNELS = {
     "gaussian": (Gaussian(0.2), vectors),
@@ -70,12 +75,17 @@ KERNELS = {
     "polynomial": (Polynomial(degree=2, gamma=0.15, coef0=1.5), vectors),
     "chi2": (ChiSquared(0.5), histograms),
     "log-euclidean": (LogEuclideanGaussian(0.2), spd),
+    "affine-invariant": (AffineInvariantGaussian(0.2, np.diag([1.0, 4.0, 9.0])), spd),
     "stein": (Stein(1.5), spd),
     "projection": (ProjectionGaussian(0.8), subspaces),
     "sum": (Gaussian(0.4) + 0.3 * Laplacian(0.1), vectors),
     "product": (Gaussian(0.1) * Laplacian(0.1), vectors),
     "normalized": (QUADRATIC, vectors),
     "view": (View([0, 2, 3], Gaussian(0.3)), vectors),
+    "views of different kinds": (
+        MultipleKernel([View("spd", Stein(1.5)), View("histogram", ChiSquared(0.5))], [0.6, 0.3]),
+        kinds,
+    ),
     "multiple": (MultipleKernel([Gaussian(0.2), Linear(), QUADRATIC], [0.5, 0.2, 0.1]), vectors),
     "multiple, free scale": (
         MultipleKernel([Gaussian(0.2), QUADRATIC.kernel, 2.0 * Laplacian(0.1)], [0.5, 0.2, 0.1]),
@@ -134,7 +144,7 @@ class Setting:
     def similarities(self, kernel):
         """Self-similarities, cross-similarities and Gram matrix of the atoms."""
         A = np.eye(len(self.points)) if self.weights is None else self.weights
-        own = np.array([kernel(x[None])[0, 0] for x in self.samples])
+        own = np.array([kernel(self.samples[i : i + 1])[0, 0] for i in range(len(self.samples))])
         return own, kernel(self.samples, self.points) @ A, A.T @ kernel(self.points) @ A
 
     def ratio(self, kernel, codes=None):

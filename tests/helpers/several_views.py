@@ -51,3 +51,11 @@ def frame_of(views):
     import pandas
 
     return pandas.DataFrame({name: list(stack) for name, stack in views.items()})
+
+
+def part(views, rows, columns):
+    """Samples of plain stacks, with the columns of the Gram matrix that go with a training set."""
+    chosen = {name: stack[rows] for name, stack in views.items()}
+    if "gram" in chosen:
+        chosen["gram"] = chosen["gram"][:, columns]
+    return chosen

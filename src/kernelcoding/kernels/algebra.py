@@ -62,7 +62,8 @@ class Composite(Kernel):
             kinds = [f"{type(c).__name__}: {c.input_ndim}" for c in self.children]
             raise ValueError(
                 f"{type(self).__name__} expected kernels of one kind of samples, got input "
-                f"dimensions {', '.join(kinds)}; combine kernels of the same family."
+                f"dimensions {', '.join(kinds)}; combine kernels of the same family, or give "
+                "each a view of its own, View(name, kernel)."
             )
         return found.pop() if found else None
 

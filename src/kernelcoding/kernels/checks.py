@@ -45,7 +45,8 @@ def require_finite(array: NDArray, owner: str) -> None:
         total = array.sum()
     if not np.isfinite(total) and not np.isfinite(array).all():
         raise ValueError(
-            f"{owner} expected finite values, got NaN or infinity; impute or drop such samples."
+            f"{owner} expected finite values, got NaN or infinity; impute (for example by "
+            "sklearn.impute.SimpleImputer) or drop such samples."
         )
 
 

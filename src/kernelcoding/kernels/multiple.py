@@ -19,7 +19,7 @@ class MultipleKernel(Composite):
     Parameters
     ----------
     kernels : list of Kernel
-        The base kernels, all of one kind of samples.
+        The base kernels, all of one kind of samples; or each a :class:`View`, of any kind.
     weights : sequence of float, optional
         Weights, none negative. None: uniform, 1 / number of kernels.
 
@@ -39,6 +39,14 @@ class MultipleKernel(Composite):
     >>> from kernelcoding.kernels import Gaussian, Linear
     >>> MultipleKernel([Gaussian(), Linear()], weights=[0.5, 2.0])([[1.0, 2.0]])
     array([[10.5]])
+
+    Views of different kinds, from a dict, a tuple or a data frame:
+
+    >>> import numpy as np
+    >>> from kernelcoding.kernels import LogEuclideanGaussian, View
+    >>> kernel = MultipleKernel([View("covariance", LogEuclideanGaussian()), View("x", Linear())])
+    >>> kernel({"covariance": np.eye(2)[np.newaxis], "x": [[1.0, 2.0]]})
+    array([[3.]])
     """
 
     weights_: NDArray

@@ -46,7 +46,7 @@ def check_symmetric(X: ArrayLike, owner: str) -> NDArray:
     if (skew > tolerance(matrices) * size).any():
         raise ValueError(
             f"{owner} expected symmetric matrices, sample {int(np.argmax(skew))} differs from its "
-            f"transpose by {skew.max():.3g}; use (X + X.transpose(0, 2, 1)) / 2."
+            f"transpose by {skew.max():.3g}; use (X + np.swapaxes(X, -1, -2)) / 2."
         )
     return matrices
 
