@@ -20,7 +20,7 @@ from kernelcoding.coders.base import BaseKernelCoder
 from kernelcoding.kernels.names import KernelLike
 
 from . import tasks
-from .own import OwnCoder, OwnPrior, own_kernel
+from .own import OwnCoder, OwnPrior, own_distance, own_kernel
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,15 @@ def _views() -> kernels.MultipleKernel:
     return kernels.MultipleKernel([views, kernels.View([3, 4, 5], kernels.Linear())])
 
 
+def _kinds() -> kernels.MultipleKernel:
+    parts = {
+        "vectors": kernels.Gaussian("median"),
+        "matrices": kernels.LogEuclideanGaussian("median"),
+        "subspaces": kernels.Projection(),
+    }
+    return kernels.MultipleKernel([kernels.View(name, part) for name, part in parts.items()])
+
+
 KERNELS: dict[str, KernelCase] = {
     "linear": KernelCase(kernels.Linear),
     "polynomial": KernelCase(lambda: kernels.Polynomial(degree=2, gamma="scale")),
@@ -45,6 +54,9 @@ KERNELS: dict[str, KernelCase] = {
     "chi-squared": KernelCase(lambda: kernels.ChiSquared("median"), "histograms"),
     "intersection": KernelCase(kernels.HistogramIntersection, "histograms"),
     "log-euclidean": KernelCase(lambda: kernels.LogEuclideanGaussian("median"), "matrices"),
+    "log-euclidean-linear": KernelCase(kernels.LogEuclideanLinear, "matrices"),
+    "affine-invariant": KernelCase(lambda: kernels.AffineInvariantGaussian("median"), "matrices"),
+    "affine-invariant-linear": KernelCase(kernels.AffineInvariantLinear, "matrices"),
     "stein": KernelCase(lambda: kernels.Stein("median"), "matrices"),
     "projection": KernelCase(kernels.Projection, "subspaces"),
     "projection-gaussian": KernelCase(lambda: kernels.ProjectionGaussian("median"), "subspaces"),
@@ -53,10 +65,12 @@ KERNELS: dict[str, KernelCase] = {
         lambda: kernels.MultipleKernel([kernels.Gaussian("median"), kernels.Linear()])
     ),
     "views": KernelCase(_views),
+    "views of several kinds": KernelCase(_kinds, "kinds"),
     "normalized": KernelCase(lambda: kernels.Normalized(kernels.Polynomial(degree=2))),
     "sum": KernelCase(lambda: 0.5 * kernels.Gaussian("median") + kernels.Linear()),
     "product": KernelCase(lambda: kernels.Linear() * kernels.Gaussian("median")),
     "fixed": KernelCase(lambda: kernels.Fixed(kernels.Gaussian(0.1))),
+    "distance": KernelCase(lambda: kernels.DistanceKernel(own_distance, "median"), "texts"),
     "function": KernelCase(lambda: own_kernel),
 }
 

@@ -16,7 +16,7 @@ class Refusal(NamedTuple):
     tasks: str = ""
 
 
-WITHOUT_PARAMETERS = "linear|intersection|projection|precomputed|fixed|function"
+WITHOUT_PARAMETERS = ".*linear|intersection|projection|precomputed|fixed|function"
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "the kernel has no parameter to learn",

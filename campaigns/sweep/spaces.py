@@ -9,6 +9,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from kernelcoding import Views
+
 N_SAMPLES, N_QUERIES, N_CLASSES = 40, 12, 4
 
 
@@ -16,9 +18,9 @@ N_SAMPLES, N_QUERIES, N_CLASSES = 40, 12, 4
 class Samples:
     """Training samples, their labels, and further samples."""
 
-    X: NDArray
+    X: NDArray | Views
     y: NDArray  # names of classes
-    Q: NDArray
+    Q: NDArray | Views
 
     @property
     def indicators(self) -> NDArray:
@@ -59,12 +61,26 @@ def _similarities(rng: Generator, numbers: NDArray) -> NDArray:
     return np.exp(-0.1 * ((vectors[:, None] - vectors[None]) ** 2).sum(-1))
 
 
+def _kinds(rng: Generator, numbers: NDArray) -> Views:
+    parts = {"vectors": _vectors, "matrices": _matrices, "subspaces": _subspaces}
+    return Views({name: make(rng, numbers) for name, make in parts.items()})
+
+
+def _texts(rng: Generator, numbers: NDArray) -> NDArray:
+    chances = 0.2 / 3 + 0.7 * np.eye(N_CLASSES) + 0.2 / 30
+    chances /= chances.sum(axis=1, keepdims=True)
+    texts = ["".join(rng.choice(list("abcd"), 12, p=chances[number])) for number in numbers]
+    return np.array(texts, dtype=object)
+
+
 MAKERS = {
     "vectors": _vectors,
     "histograms": _histograms,
     "matrices": _matrices,
     "subspaces": _subspaces,
     "similarities": _similarities,
+    "kinds": _kinds,
+    "texts": _texts,
 }
 
 
