@@ -43,22 +43,28 @@ def exact(monkeypatch):
     monkeypatch.setattr(pair_learning, "SWEEPS", 3000)
 
 
+def atoms_of(model):
+    """Atoms of a linear model as columns."""
+    return model.dictionary_.landmarks.points.T @ model.dictionary_.weights
+
+
 def first_atoms(model, X, y):
     """Atoms at the start, as columns of each class: learning is stopped before the first round."""
     start = clone(model).set_params(callback=lambda progress: True).fit(X, y)
     assert start.n_iter_ == 0
-    atoms = X.T @ start.dictionary_.weights
+    atoms = atoms_of(start)
     return [atoms[:, start.atom_classes_ == k] for k in range(len(start.classes_))]
 
 
 # The published method --------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("n_samples", [60, 80], ids=["fewer samples", "fewer features"])
 @pytest.mark.parametrize("separation", [0.0, 0.01, 0.3])
-def test_the_linear_kernel_gives_the_published_method(separation, exact, digits):
+def test_the_linear_kernel_gives_the_published_method(separation, n_samples, exact, digits):
     X, y, Q, _ = digits
     few = y < 4
-    X, y = X[few][:60], y[few][:60]
+    X, y = X[few][:n_samples], y[few][:n_samples]
     given = {"tau": 0.1, "separation": separation, "regularization": 1e-3}
     model = PairLearning(Linear(), n_atoms=12, max_iter=3, tol=0, **given)
     unit = np.mean((X**2).sum(axis=1))
@@ -66,7 +72,7 @@ def test_the_linear_kernel_gives_the_published_method(separation, exact, digits)
     model.fit(X, y)
     assert_allclose(model.objective_history_, history / len(X), rtol=1e-6)
     assert_allclose(model.transform(Q), (np.vstack(P) @ Q.T).T, atol=1e-5)
-    assert_allclose(X.T @ model.dictionary_.weights, np.hstack(D), atol=1e-5)
+    assert_allclose(atoms_of(model), np.hstack(D), atol=1e-5)
     scores = truth.scores(Q, D, P) + (Q**2).sum(axis=1)[:, None]
     assert_allclose(model.decision_function(Q), scores, atol=1e-5)
     assert_array_equal(model.predict(Q), np.unique(y)[scores.argmax(axis=1)])
@@ -107,8 +113,9 @@ def test_maps_and_atoms_cannot_be_improved(digits):
     X, y, _, _ = digits
     X, y = X[:60], y[:60] % 3
     model = PairLearning(n_atoms=6, max_iter=5).fit(X, y)
-    D = [X.T @ model.dictionary_.weights[:, model.atom_classes_ == k] for k in range(3)]
-    P = [model.analysis_[:, model.atom_classes_ == k].T @ X for k in range(3)]
+    D = [atoms_of(model)[:, model.atom_classes_ == k] for k in range(3)]
+    maps = model.dictionary_.landmarks.points.T @ model.analysis_
+    P = [maps[:, model.atom_classes_ == k].T for k in range(3)]
     A = []
     for k in range(3):
         own, others = X[y == k].T, X[y != k].T
@@ -152,6 +159,14 @@ def test_landmarks_are_the_published_method_on_their_coordinates(exact, digits):
     assert_allclose(
         model.decision_function(Q), truth.scores(G, D, P) + (G**2).sum(axis=1)[:, None], atol=1e-5
     )
+
+
+def test_few_features_need_no_matrix_of_all_samples(digits):
+    X, y, _, _ = digits
+    model = PairLearning(n_atoms=20, max_iter=2).fit(X, y)
+    assert model.analysis_.shape == model.dictionary_.weights.shape == (64, 20)
+    wide = PairLearning(n_atoms=20, max_iter=2).fit(X[:60], y[:60])
+    assert wide.analysis_.shape == (60, 20)
 
 
 def test_blocks_change_nothing(digits, monkeypatch):

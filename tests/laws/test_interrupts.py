@@ -61,6 +61,7 @@ for n_jobs in (None, 2):
     labels = (X[:400, 0] > 0).astype(int)
     supervised = kc.SupervisedKernelCoding(coder, eta=1.0, rho=1e-3, **endless)
     learn("supervised", supervised, X[:400], labels)
+    learn("pairs", kc.KernelDictionaryPairLearning("rbf", **endless), X[:400], labels)
     kernel = kc.KernelSparseCoder(alpha=1e-3, learn_kernel=True, atoms=300, n_jobs=n_jobs)
     report("kernel", *interrupted_after(0.3, lambda: kernel.fit(X[:2000])))
     first = kc.KernelDictionaryLearning(kc.KernelSparseCoder(alpha=1e-6), n_jobs=n_jobs)
@@ -76,7 +77,7 @@ def test_interrupted_learning_keeps_the_best_dictionary():
         else:
             assert status == "interrupted", (name, kind)
         assert 0.0 <= late < LATE, name
-    assert len(found) == 2 * 6
+    assert len(found) == 2 * 7
 
 
 LONG_CALLS = """

@@ -87,7 +87,8 @@ class KernelDictionaryPairLearning(
     dictionary_ : CombinationDictionary
         The atoms of all classes, of at most unit norm.
     analysis_ : array of shape (n_samples or n_landmarks, n_atoms)
-        The maps: codes are similarities to the samples (or landmarks) times this.
+        The maps: codes are similarities to the samples (or landmarks) times this. With the linear
+        kernel and fewer features than samples, these are the axes: (n_features, n_atoms).
     atom_classes_ : array of shape (n_atoms,)
         Index into ``classes_`` of each atom.
     kernel_ : Kernel
@@ -120,7 +121,8 @@ class KernelDictionaryPairLearning(
     Atoms start as random samples of their class, and the maps as zero, where the authors draw both
     from a normal distribution, which no Hilbert space of a kernel has.
 
-    Without landmarks, learning inverts a matrix of all samples.
+    Without landmarks, learning inverts a matrix of all samples; with the linear kernel, one of
+    all features where they are fewer.
 
     Examples
     --------
@@ -209,12 +211,14 @@ class KernelDictionaryPairLearning(
         return self
 
     def _points(self, X: NDArray, random_state: np.random.RandomState) -> PointDictionary:
-        """What atoms and maps are combinations of: landmarks, or all samples."""
+        """What atoms and maps combine: landmarks, all samples, or the axes of few features."""
         if not isinstance(self.landmarks, str):
             return given_landmarks(self.kernel_, self.landmarks, X)
         if self.n_landmarks is not None:
             choice = named_choice(self.landmarks, "landmarks")
             return choose_landmarks(self.kernel_, X, self.n_landmarks, choice, random_state)
+        if isinstance(self.kernel_, Linear) and X.shape[1] < len(X):
+            return PointDictionary(self.kernel_, np.eye(X.shape[1], dtype=X.dtype))
         needed = 4.0 * 8.0 * len(X) ** 2
         announce(needed, f"Pair learning with {len(X)} samples", FEWER, stacklevel=4)
         return PointDictionary(self.kernel_, X, np.arange(len(X)))
@@ -232,7 +236,7 @@ class KernelDictionaryPairLearning(
         if not unit > 0:
             raise ValueError("All samples are zero in the Hilbert space of the kernel.")
         weights = self._weights(unit)
-        if self.n_landmarks is None and isinstance(self.landmarks, str):
+        if points.index is not None and points.n_atoms == len(X):
             return of_samples(points, members, chosen, weights)
         return of_landmarks(points, X, members, chosen, weights)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Self
 
@@ -15,13 +16,14 @@ from ..coders.base import BaseKernelCoder, atom_indices
 from ..coders.coding import map_codes
 from ..coders.sparse import KernelSparseCoder
 from ..coders.transformer import CodingTransformer
-from ..dictionary import PointDictionary
+from ..dictionary import Dictionary, PointDictionary
 from ..parallel import map_blocks
 from ..problem import CodingProblem
 from ..solvers.result import CodingResult, Convergence
 
 FENCE = 1.5  # quartile distances below the first quartile: Tukey's rule
 AUTO = "auto"
+BLOCK = 256  # samples that share one copy of the Gram matrix
 
 
 class KernelOutlierDetector(OutlierMixin, BaseEstimator):
@@ -60,9 +62,10 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
     **No sample explains itself.** Where atoms are training samples, a sample that equals an atom
     bit for bit is coded without that atom, in :meth:`fit` as in :meth:`score_samples`: training
     samples are scored with themselves left out, one by one, and ``fit_predict(X)`` is
-    ``fit(X).predict(X)``. A second copy of the sample stays among the atoms. This takes one coding
-    problem with a Gram matrix of its own per atom among the samples; with thousands of atoms, let
-    the coder choose some of them (``atoms=500``).
+    ``fit(X).predict(X)``. A second copy of the sample stays among the atoms. Each atom
+    among the samples is then a coding problem of its own: codes that come from one factorisation
+    of the Gram matrix (a ridge) take one per atom. With thousands of atoms, let the coder choose
+    some of them (``atoms=500``).
 
     A *learned* dictionary has seen its training samples, and their residuals are smaller than those
     of new ones: more of these than ``contamination`` are below ``offset_``.
@@ -228,19 +231,20 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
         formulation, options = self.coder_._coding()
         alone = replace(options, n_jobs=1)
 
-        def code(rows: slice) -> tuple[float, Convergence]:
-            problem = dictionary.problem(X[rows])
-            others = np.delete(np.arange(dictionary.n_atoms), own[rows])
-            if not others.size:
-                return float(problem.self_similarity[0]), Convergence()
-            left = formulation.for_atoms(others)
-            problem = problem.for_atoms(others)
-            result = left.solve(problem, alone)
-            return float(squared_errors(problem, result)[0]), result.convergence
+        def code(rows: slice) -> tuple[list[float], Convergence]:
+            errors, convergence = [], Convergence()
+            for problem, others in left_out_problems(dictionary, X[rows], own[rows]):
+                if not others.size:
+                    errors.append(float(problem.self_similarity[0]))
+                    continue
+                result = formulation.for_atoms(others).solve(problem, alone)
+                errors.append(float(squared_errors(problem, result)[0]))
+                convergence = convergence + result.convergence
+            return errors, convergence
 
-        found = map_blocks(code, len(X), 1, options.n_jobs)
+        found = map_blocks(code, len(X), BLOCK, options.n_jobs)
         sum((ended for _, ended in found), Convergence()).warn(stacklevel=stacklevel)
-        return np.array([error for error, _ in found])
+        return np.concatenate([errors for errors, _ in found])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -248,6 +252,30 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
         if hasattr(coder, "__sklearn_tags__"):  # anything else is reported by fit
             tags.input_tags = coder.__sklearn_tags__().input_tags
         return tags
+
+
+def left_out_problems(
+    dictionary: Dictionary, X: NDArray, own: NDArray
+) -> Iterator[tuple[CodingProblem, NDArray]]:
+    """The problem of each sample with the atoms other than its own, and which these are.
+
+    The last atom takes the place of the one left out, in one Gram matrix that serves all samples:
+    a problem is good until the next one is asked for.
+    """
+    self_similarity, cross = dictionary.similarities(X)
+    gram, last = dictionary.gram, dictionary.n_atoms - 1
+    left = gram[:-1, :-1].copy()
+    for row, atom in enumerate(own):
+        others = np.arange(last)
+        if atom < last:
+            others[atom] = last
+            left[atom] = gram[last, others]
+            left[:, atom] = gram[others, last]
+        here = slice(row, row + 1)
+        yield CodingProblem(self_similarity[here], cross[here][:, others], left), others
+        if atom < last:
+            left[atom] = gram[atom, :-1]
+            left[:, atom] = gram[:-1, atom]
 
 
 def squared_errors(problem: CodingProblem, result: CodingResult) -> NDArray:

@@ -148,42 +148,26 @@ def of_samples(
 ) -> list[ClassSamples]:
     r"""Classes whose atoms and maps are combinations of all n samples.
 
-    With :math:`G = (\lambda K + \gamma I)^{-1}`, :math:`W_k = (G K)_{kk}` and the formula of
-    Woodbury, :math:`H_k = \tau(I + (\tau - \lambda)W_k)^{-1} W_k`, and the map is
-    :math:`P_k = A_k\,\tau(I + (\tau - \lambda)W_k)^{-1} G_{k\cdot}\,\Phi(X)^\top`: one inverse of
-    an (n, n) matrix serves all classes.
+    With :math:`G = (\lambda K + \gamma I)^{-1}`, the map of a class that takes its samples for
+    codes is made of :math:`G_{k\cdot}` and :math:`W_k = (G K)_{kk}`: one inverse of an (n, n)
+    matrix serves all classes.
     """
     gram = points.facts.double
-    ridged = weights.separation * gram
-    ridged[np.diag_indices_from(ridged)] += weights.ridge
-    inverse = wait_for(partial(np.linalg.inv, ridged))
-    return [
-        _of_class(gram, inverse, rows, first, weights)
-        for rows, first in zip(members, chosen, strict=True)
-    ]
+    inverse = _ridge_inverse(gram, weights)
+    found = []
+    for rows, first in zip(members, chosen, strict=True):
+        own, images = gram[np.ix_(rows, rows)], inverse[rows]
+        atoms = _unit_columns(np.eye(len(rows))[:, first], own)
+        back = partial(_spread_out, rows, len(gram))
+        found.append(_of_class(own, images @ gram[:, rows], images, atoms, back, weights))
+    return found
 
 
-def _of_class(
-    gram: NDArray, inverse: NDArray, rows: NDArray, first: NDArray, weights: Weights
-) -> ClassSamples:
-    own = gram[np.ix_(rows, rows)]
-    explained = inverse[rows] @ gram[:, rows]
-    explained = 0.5 * (explained + explained.T)
-    tau = weights.analysis
-    inner = np.eye(len(rows)) + (tau - weights.separation) * explained
-    shrinkage = tau * np.linalg.solve(inner, explained)
-    atoms = np.zeros((len(rows), len(first)))
-    atoms[first, np.arange(len(first))] = _inverse_norms(np.diag(own)[first])
-
-    def analysis(codes: NDArray) -> NDArray:
-        return tau * np.linalg.solve(inner.T, codes.T).T @ inverse[rows]
-
-    def synthesis(columns: NDArray) -> NDArray:
-        over_all = np.zeros((len(gram), columns.shape[1]))
-        over_all[rows] = columns
-        return over_all
-
-    return ClassSamples(own, 0.5 * (shrinkage + shrinkage.T), atoms, analysis, synthesis)
+def _spread_out(rows: NDArray, n_samples: int, columns: NDArray) -> NDArray:
+    """Combinations of some samples as combinations of all."""
+    over_all = np.zeros((n_samples, columns.shape[1]))
+    over_all[rows] = columns
+    return over_all
 
 
 def of_landmarks(
@@ -196,56 +180,78 @@ def of_landmarks(
     r"""Classes whose atoms and maps are combinations of few landmarks.
 
     In orthonormal coordinates F of the landmarks' span, a class is known by the sums
-    :math:`S_k = F_k^\top F_k` alone; as many vectors as coordinates with the same sums,
-    :math:`C_k^\top C_k = S_k`, stand in for its samples. Then
-    :math:`H_k = \tau C_k M_k^{-1} C_k^\top` and :math:`P_k = \tau A_k C_k M_k^{-1}` with
-    :math:`M_k = \lambda\sum_j S_j + (\tau - \lambda) S_k + \gamma I`.
+    :math:`F_k^\top F_k` alone: where it has more samples than there are coordinates, as many
+    vectors :math:`C_k` with the same sums stand in for them. With
+    :math:`G = (\lambda F^\top F + \gamma I)^{-1}` the rest is as for all samples, with
+    :math:`C_k G` for :math:`G_{k\cdot}` and :math:`W_k = C_k G C_k^\top`.
     """
     basis = points.facts.orthonormal_basis()
 
     def coordinates(rows: NDArray) -> NDArray:
         return points.cross(np.asarray(X[rows])).astype(np.float64) @ basis
 
-    sums = [_sums(coordinates, rows, basis.shape[1]) for rows in members]
-    common = weights.separation * sum(sums) + weights.ridge * np.eye(basis.shape[1])
-    return [
-        _of_sums(own, common, coordinates(rows[first]), basis, weights)
-        for own, rows, first in zip(sums, members, chosen, strict=True)
-    ]
+    factors = [_factor(coordinates, rows, basis.shape[1]) for rows in members]
+    total = sum(factor.T @ factor for factor in factors)
+    inverse = _ridge_inverse(np.asarray(total), weights)
+    found = []
+    for factor, rows, first in zip(factors, members, chosen, strict=True):
+        own, images = factor @ factor.T, factor @ inverse
+        if len(factor) == len(rows):
+            atoms = np.eye(len(rows))[:, first]
+        else:  # rows of the factor are orthogonal
+            atoms = factor @ coordinates(rows[first]).T / np.diag(own)[:, None]
+        back = partial(np.matmul, basis @ factor.T)
+        images_back = images @ basis.T
+        atoms = _unit_columns(atoms, own)
+        found.append(_of_class(own, images @ factor.T, images_back, atoms, back, weights))
+    return found
 
 
-def _sums(coordinates: Callable[[NDArray], NDArray], rows: NDArray, size: int) -> NDArray:
-    total = np.zeros((size, size))
+def _factor(coordinates: Callable[[NDArray], NDArray], rows: NDArray, size: int) -> NDArray:
+    """Coordinates of a class, or as few vectors with the same sums of products, (r, size)."""
+    if len(rows) <= size:
+        return coordinates(rows)
+    sums = np.zeros((size, size))
     step = max(16, BLOCK_SIZE // max(size, 1))
     for start in range(0, len(rows), step):
         block = coordinates(rows[start : start + step])
-        total += block.T @ block
-    return total
+        sums += block.T @ block
+    values, axes = eigh(sums)
+    kept = values > size * np.finfo(np.float64).eps * max(values[-1], 0.0)
+    return np.sqrt(values[kept])[:, None] * axes[:, kept].T
 
 
-def _of_sums(
-    own: NDArray, common: NDArray, first: NDArray, basis: NDArray, weights: Weights
+def _of_class(
+    own: NDArray,
+    explained: NDArray,
+    images: NDArray,
+    atoms: NDArray,
+    synthesis: Callable[[NDArray], NDArray],
+    weights: Weights,
 ) -> ClassSamples:
-    values, axes = eigh(own)
-    kept = values > len(values) * np.finfo(np.float64).eps * max(values[-1], 0.0)
-    roots, axes = np.sqrt(values[kept]), axes[:, kept]
-    tau = weights.analysis
-    inverse = np.linalg.inv(common + (tau - weights.separation) * own)
-    turned = inverse @ (axes * roots)  # (q, r)
-    shrinkage = tau * (roots[:, None] * (axes.T @ turned))
-    atoms = ((first @ axes) / roots).T * _inverse_norms(np.einsum("ij,ij->i", first, first))
+    r"""By the formula of Woodbury, from what all classes share.
+
+    :math:`H_k = \tau(I + (\tau - \lambda)W_k)^{-1} W_k`, and the map of codes A is
+    :math:`\tau A(I + (\tau - \lambda)W_k)^{-1}` times the images.
+    """
+    explained = 0.5 * (explained + explained.T)
+    inner = np.eye(len(own)) + (weights.analysis - weights.separation) * explained
+    shrinkage = weights.analysis * np.linalg.solve(inner, explained)
 
     def analysis(codes: NDArray) -> NDArray:
-        return tau * (codes @ turned.T) @ basis.T
+        return weights.analysis * np.linalg.solve(inner, codes.T).T @ images
 
-    def synthesis(columns: NDArray) -> NDArray:
-        return basis @ ((axes * roots) @ columns)
-
-    return ClassSamples(
-        np.diag(values[kept]), 0.5 * (shrinkage + shrinkage.T), atoms, analysis, synthesis
-    )
+    return ClassSamples(own, 0.5 * (shrinkage + shrinkage.T), atoms, analysis, synthesis)
 
 
-def _inverse_norms(squares: NDArray) -> NDArray:
-    norms = np.sqrt(np.maximum(squares, 0.0))
-    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+def _ridge_inverse(products: NDArray, weights: Weights) -> NDArray:
+    """Inverse of weighted products plus the ridge, where an interrupt is heard."""
+    ridged = weights.separation * products
+    ridged[np.diag_indices_from(ridged)] += weights.ridge
+    return wait_for(partial(np.linalg.inv, ridged))
+
+
+def _unit_columns(columns: NDArray, gram: NDArray) -> NDArray:
+    """Combinations of unit norm in H; zero ones stay zero."""
+    norms = np.sqrt(np.maximum(np.einsum("ij,ij->j", columns, gram @ columns), 0.0))
+    return columns * np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
