@@ -57,7 +57,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         Number of atoms to learn, in all.
     n_landmarks : int, default=None
         Number of landmarks; None takes all samples.
-    landmarks : {"k-means++", "random", "leverage"} or array of points, default="k-means++"
+    landmarks : {"k-means++", "random", "leverage", "greedy"} or array of points, default="k-means++"
         How landmarks are chosen where ``n_landmarks`` is given, or the landmarks themselves.
     update : str, default="auto"
         How atoms are updated: ``"pinv"`` (the paper's closed form, atoms scaled to unit norm),
@@ -66,7 +66,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         on the atoms), ``"points"`` (Gaussian kernel only: atoms are points of the input space).
         ``"auto"`` takes the closed form as long as it lowers the objective, then coordinate
         descent; gradients for soft bag of words.
-    init : {"k-means++", "random", "leverage", "kernel-k-means"}, default="k-means++"
+    init : {"k-means++", "random", "leverage", "greedy", "kernel-k-means"}, default="k-means++"
         First atoms. Where ``fit`` is given class labels, each class gets its share.
     learn_kernel : bool or KernelLearning, default=False
         Learn the kernel's parameters too, for the first atoms (with ``KernelLearning(rounds=1)``
