@@ -67,6 +67,12 @@ REFUSALS: tuple[Refusal, ...] = (
         tasks="several labels",
     ),
     Refusal(
+        "texts have no precision",
+        "could not convert string to float",
+        kernels="distance",
+        tasks="single precision",
+    ),
+    Refusal(
         "model files hold no code of a user's own",
         "which a model file cannot hold",
         tasks="saved.*",

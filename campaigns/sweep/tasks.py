@@ -124,6 +124,39 @@ def residual_rule(coder: BaseKernelCoder, given: Samples) -> None:
     require(bool(np.all((concentration >= 0) & (concentration <= 1 + 1e-9))), "concentration")
 
 
+def learned_residual_rule(coder: BaseKernelCoder, given: Samples) -> None:
+    """The class whose own samples explain a sample best, through the atoms they make up."""
+    _judges(kc.ResidualClassifier(learning(coder)).fit(given.X, given.y), given)
+
+
+def class_wise_rule(coder: BaseKernelCoder, given: Samples) -> None:
+    """The same with a dictionary per class."""
+    model = kc.ResidualClassifier(learning(coder, per_class=True)).fit(given.X, given.y)
+    require(len(np.unique(model.atom_classes_)) == len(model.classes_), "a class without atoms")
+    _judges(model, given)
+
+
+def _judges(model: kc.ResidualClassifier, given: Samples) -> None:
+    scores, chances = model.decision_function(given.Q), model.predict_proba(given.Q)
+    best = model.classes_[scores.argmax(axis=1)]
+    require(bool(np.all(model.predict(given.Q) == best)), "another class than the best")
+    close(chances.sum(axis=1), np.ones(len(chances)), 1e-9, "chances")
+    require(bool(np.all(chances.argmax(axis=1) == scores.argmax(axis=1))), "another likeliest")
+    concentration = model.concentration(given.Q)
+    require(bool(np.all((concentration >= 0) & (concentration <= 1 + 1e-9))), "concentration")
+
+
+def outliers(coder: BaseKernelCoder, given: Samples) -> None:
+    """Residuals below a threshold that a tenth of the training samples is below."""
+    model = kc.KernelOutlierDetector(coder, contamination=0.1).fit(given.X, given.y)
+    scores = model.score_samples(given.Q)
+    require(bool(np.isfinite(scores).all()), "scores are not finite")
+    close(model.decision_function(given.Q), scores - model.offset_, 1e-12, "decision function")
+    require(set(model.predict(given.Q)) <= {-1, 1}, "neither in nor out")
+    share = float(np.mean(model.predict(given.X) == -1))
+    require(share <= 0.1 + 1e-9, f"a share of {share} of the training samples is out")
+
+
 def learning(coder: BaseKernelCoder, **changes: object) -> kc.KernelDictionaryLearning:
     """A short run of dictionary learning."""
     given = {"n_atoms": N_ATOMS, "max_iter": 3, **changes}
@@ -185,6 +218,9 @@ TASKS: dict[str, Task] = {
     "grid search": grid_search,
     "learned kernel": learned_kernel,
     "residual rule": residual_rule,
+    "residual rule of learned atoms": learned_residual_rule,
+    "residual rule of class-wise atoms": class_wise_rule,
+    "outliers": outliers,
     **{f"update {name}": _update(name) for name in ("auto", "pinv", "coordinate")},
     **{f"update {name}": _update(name) for name in ("ksvd", "aksvd", "gradient", "points")},
     "landmarks": landmarks,

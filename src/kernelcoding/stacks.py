@@ -5,6 +5,7 @@ All of them have a length and choose samples by ``X[rows]``; here is what they d
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from .views import Views
 __all__ = [
     "Stack",
     "as_points",
+    "identities",
     "in_memory",
     "numbered",
     "objects",
@@ -41,6 +43,16 @@ def with_type(X: Stack, dtype: np.dtype | type) -> Stack:
 def in_memory(X: Stack) -> Stack:
     """Samples as plain arrays, where they were mapped from a file."""
     return X if isinstance(X, Views) else np.asarray(X)
+
+
+def identities(X: Stack) -> list[Hashable]:
+    """What is equal exactly for equal samples: numbers bit for bit, objects as they say."""
+    if isinstance(X, Views):
+        return list(zip(*(identities(stack) for stack in X.stacks.values()), strict=True))
+    if X.dtype == object:
+        return [one if isinstance(one, Hashable) else id(one) for one in X]
+    numbers = np.ascontiguousarray(X) + 0.0  # turns -0.0 into 0.0
+    return [sample.tobytes() for sample in numbers]
 
 
 def as_points(given: Any, X: Stack) -> Stack:

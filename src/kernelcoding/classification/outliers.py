@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from typing import Self
 
@@ -20,6 +20,7 @@ from ..dictionary import Dictionary, PointDictionary
 from ..parallel import map_blocks
 from ..problem import CodingProblem
 from ..solvers.result import CodingResult, Convergence
+from ..stacks import identities, with_type
 
 FENCE = 1.5  # quartile distances below the first quartile: Tukey's rule
 AUTO = "auto"
@@ -218,12 +219,11 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
         dictionary = self.coder_.dictionary_
         if not isinstance(dictionary, PointDictionary) or not _atoms_are_samples(self.coder_):
             return np.full(len(X), -1)
-        points = np.ascontiguousarray(dictionary.points) + 0.0  # turns -0.0 into 0.0
-        known: dict[bytes, int] = {}
-        for atom, point in enumerate(points):
-            known.setdefault(point.tobytes(), atom)
-        samples = np.ascontiguousarray(X).astype(points.dtype, copy=False) + 0.0
-        return np.array([known.get(sample.tobytes(), -1) for sample in samples])
+        known: dict[Hashable, int] = {}
+        for atom, point in enumerate(identities(dictionary.points)):
+            known.setdefault(point, atom)
+        samples = with_type(X, dictionary.points.dtype)
+        return np.array([known.get(sample, -1) for sample in identities(samples)])
 
     def _left_out(self, X: NDArray, own: NDArray, stacklevel: int) -> NDArray:
         """Squared residuals of samples that are atoms, each coded by the other atoms, (n,)."""

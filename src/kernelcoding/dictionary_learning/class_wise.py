@@ -23,6 +23,7 @@ from ..kernels.base import Kernel
 from ..parallel import map_blocks
 from ..problem import CodingProblem
 from ..solvers.result import Convergence
+from ..stacks import Stack, in_memory
 from .base import Learner
 from .coding import Coded
 from .learner import Snapshot
@@ -38,12 +39,12 @@ class ClassPart:
 
     rows: NDArray  # of the training samples
     columns: NDArray  # of the joined dictionary: its atoms
-    samples: NDArray
+    samples: Stack
     n_landmarks: int | None
 
 
 def class_parts(
-    kernel: Kernel, X: NDArray, y: NDArray, n_atoms: int, n_landmarks: int | None
+    kernel: Kernel, X: Stack, y: NDArray, n_atoms: int, n_landmarks: int | None
 ) -> list[ClassPart]:
     """Samples, atoms and landmarks of each class; ValueError where y has no classes or too many.
 
@@ -72,7 +73,7 @@ def class_parts(
 
 
 def joined(
-    kernel: Kernel, X: NDArray, parts: Sequence[ClassPart], learned: Sequence[Dictionary]
+    kernel: Kernel, X: Stack, parts: Sequence[ClassPart], learned: Sequence[Dictionary]
 ) -> Dictionary:
     """One dictionary of the atoms of all classes, class by class."""
     if all(isinstance(own, PointDictionary) for own in learned):
@@ -85,7 +86,7 @@ def joined(
     places = zip(parts, made, strict=True)
     index = np.concatenate([part.rows[own.landmarks.index] for part, own in places])
     blocks = sparse.block_diag(weights, format="csr").toarray()
-    return CombinationDictionary(PointDictionary(kernel, np.asarray(X[index]), index), blocks)
+    return CombinationDictionary(PointDictionary(kernel, in_memory(X[index]), index), blocks)
 
 
 class ClassWiseLearner:

@@ -45,9 +45,11 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
             return super()._learn(X, y, coder, kernel)
         y = self._require_labels(y)
         self._check_samples(X, y, coder)
-        formulation, options = self._coding_of(coder)
         self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
         parts = class_parts(self.kernel_, X, y, self.n_atoms, self.n_landmarks)
+        sizes = [len(part.columns) for part in parts]
+        coder = coder._with_atom_labels(np.repeat([y[part.rows[0]] for part in parts], sizes))
+        formulation, options = self._coding_of(coder)
         random_state = check_random_state(self.random_state)
         self._forget()
         starts, chosen = self._class_starts(parts, X, random_state)
@@ -75,7 +77,7 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
             outcome = self._alternate(learner, formulation)
         self._adopt(coder, learner.dictionary(outcome.best))
         self.classes_ = np.unique(y)
-        self.atom_classes_ = np.repeat(np.arange(len(parts)), [len(p.columns) for p in parts])
+        self.atom_classes_ = np.repeat(np.arange(len(parts)), sizes)
         return learner, outcome
 
     def _require_labels(self, y: NDArray | None) -> NDArray:
