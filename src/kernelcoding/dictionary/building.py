@@ -146,6 +146,7 @@ def choose_landmarks(
     n_landmarks: int,
     choice: str,
     random_state: np.random.RandomState,
+    sample_weight: NDArray | None = None,
 ) -> PointDictionary:
     """Landmarks from the samples.
 
@@ -158,13 +159,17 @@ def choose_landmarks(
     n_landmarks : int
     choice : {"k-means++", "random", "leverage"}
     random_state : RandomState
+    sample_weight : array of shape (n,), default=None
+        What each sample counts; those of weight zero are not looked at.
     """
-    n_landmarks = min(n_landmarks, len(X))
-    size = min(len(X), POOL * n_landmarks)
-    pool = np.sort(random_state.choice(len(X), size, replace=False))
+    count = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0)
+    n_landmarks = min(n_landmarks, len(count))
+    size = min(len(count), POOL * n_landmarks)
+    pool = np.sort(count[random_state.choice(len(count), size, replace=False)])
+    weight = None if sample_weight is None else sample_weight[pool]
     # Rows of a given matrix are samples whose columns are the same training set.
     rows = X[np.ix_(pool, pool)] if kernel.uses_index else np.asarray(X[pool])
-    chosen = CHOICES[choice](Candidates(kernel, rows), n_landmarks, random_state)
+    chosen = CHOICES[choice](Candidates(kernel, rows, weight), n_landmarks, random_state)
     index = np.sort(pool[chosen])
     return PointDictionary(kernel, np.asarray(X[index]), index)
 

@@ -19,11 +19,24 @@ class Candidates:
         Resolved.
     X : array of shape (n, ...)
         Samples; with a precomputed kernel, their similarities among themselves, (n, n).
+    sample_weight : array of shape (n,), default=None
+        Positive: what each counts.
     """
 
-    def __init__(self, kernel: Kernel, X: NDArray):
+    sample_weight: NDArray | None
+
+    def __init__(self, kernel: Kernel, X: NDArray, sample_weight: NDArray | None = None):
         self.kernel = kernel
         self.X = X
+        self.sample_weight = sample_weight
+
+    @property
+    def shares(self) -> NDArray | None:
+        """Chances of the samples by their weights; None: equal ones."""
+        return None if self.sample_weight is None else self.sample_weight / self.sample_weight.sum()
+
+    def _weight_of(self, rows: NDArray) -> NDArray | None:
+        return None if self.sample_weight is None else self.sample_weight[rows]
 
     def __len__(self) -> int:
         return len(self.X)
@@ -31,8 +44,8 @@ class Candidates:
     def take(self, rows: NDArray) -> Candidates:
         """Some of them."""
         if self.kernel.uses_index:
-            return Candidates(self.kernel, self.X[np.ix_(rows, rows)])
-        return Candidates(self.kernel, self.X[rows])
+            return Candidates(self.kernel, self.X[np.ix_(rows, rows)], self._weight_of(rows))
+        return Candidates(self.kernel, self.X[rows], self._weight_of(rows))
 
     def columns(self) -> tuple[NDArray, Callable[[int], NDArray]]:
         """Self-similarities, and a function that gives the similarities of all samples to one."""
@@ -62,17 +75,19 @@ class KnownCandidates(Candidates):
     ----------
     matrix : array of shape (n, n)
         Similarities of the samples.
+    sample_weight : array of shape (n,), default=None
     """
 
-    def __init__(self, matrix: NDArray):
+    def __init__(self, matrix: NDArray, sample_weight: NDArray | None = None):
         self.known = matrix
+        self.sample_weight = sample_weight
 
     def __len__(self) -> int:
         return len(self.known)
 
     def take(self, rows: NDArray) -> Candidates:
         """Some of them."""
-        return KnownCandidates(self.known[np.ix_(rows, rows)])
+        return KnownCandidates(self.known[np.ix_(rows, rows)], self._weight_of(rows))
 
     def columns(self) -> tuple[NDArray, Callable[[int], NDArray]]:
         """Self-similarities, and a function that gives the similarities of all samples to one."""
