@@ -13,9 +13,11 @@ from .spaces import Samples
 LOOSE = 1e-6  # of objectives computed in other orders
 
 
-def unsupervised(model: kc.KernelDictionaryLearning, given: Samples) -> kc.KernelDictionaryLearning:
+def unsupervised(
+    model: kc.KernelDictionaryLearning, given: Samples, weight: NDArray | None = None
+) -> kc.KernelDictionaryLearning:
     """Learn, and hold what is reported against what the dictionary gives."""
-    model.fit(given.X, given.y)
+    model.fit(given.X, given.y, sample_weight=weight)
     formulation = model._coding()[0]
     history = model.objective_history_
     require(bool(np.isfinite(history).all()), "the objective is not finite")
@@ -26,7 +28,7 @@ def unsupervised(model: kc.KernelDictionaryLearning, given: Samples) -> kc.Kerne
     scale = float(problem.self_similarity.mean())
     close(np.array([model.score(given.X)]) / scale, [-objective.mean() / scale], LOOSE, "score")
     if not formulation.is_greedy:  # greedy codes of transform start anew
-        excess = objective.mean() - ends.min()
+        excess = float(np.average(objective, weights=weight)) - ends.min()
         require(excess <= 1e-4 * (scale + ends.min()), f"the objective is {excess:.2e} higher")
     queries = model.transform(given.Q)
     check_codes(model, formulation, given.Q, queries, precision=1e-6)

@@ -176,6 +176,11 @@ def landmarks(coder: BaseKernelCoder, given: Samples) -> None:
     unsupervised(learning(coder, n_landmarks=20), given)
 
 
+def weights(coder: BaseKernelCoder, given: Samples) -> None:
+    """Dictionary learning of samples that count differently."""
+    unsupervised(learning(coder), given, given.weight)
+
+
 def batches(coder: BaseKernelCoder, given: Samples) -> None:
     """Dictionary learning from two batches, one after the other."""
     model = learning(coder)
@@ -224,6 +229,7 @@ TASKS: dict[str, Task] = {
     **{f"update {name}": _update(name) for name in ("auto", "pinv", "coordinate")},
     **{f"update {name}": _update(name) for name in ("ksvd", "aksvd", "gradient", "points")},
     "landmarks": landmarks,
+    "weights": weights,
     "batches": batches,
     "dictionary and kernel": dictionary_and_kernel,
     "saved dictionary": saved_dictionary,

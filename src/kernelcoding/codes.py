@@ -106,13 +106,25 @@ def widened(codes: Codes, atoms: NDArray, n_atoms: int) -> Codes:
     return wide
 
 
-def second_moment(codes: Codes) -> NDArray:
-    """Y'Y as a dense array, (N, N)."""
+def weighted(codes: Codes, sample_weight: NDArray | None) -> Codes:
+    """Every code times the weight of its sample; None: as they are."""
+    if sample_weight is None:
+        return codes
+    if is_csr(codes):
+        return sparse.csr_array(sparse.diags_array(sample_weight) @ codes)
+    return codes * sample_weight[:, None]
+
+
+def second_moment(codes: Codes, sample_weight: NDArray | None = None) -> NDArray:
+    """Y'Y as a dense array, (N, N), or Y'VY with weights V of samples."""
+    codes = weighted(codes, None if sample_weight is None else np.sqrt(sample_weight))
     return times(codes.T.tocsr() if is_csr(codes) else codes.T, dense(codes))
 
 
-def count_users(codes: Codes) -> NDArray:
-    """How many samples use each atom, (N,)."""
+def count_users(codes: Codes, sample_weight: NDArray | None = None) -> NDArray:
+    """How many samples (of positive weight) use each atom, (N,)."""
+    if sample_weight is not None:
+        codes = codes[sample_weight > 0]
     if is_csr(codes):
         return np.bincount(codes.indices[codes.data != 0], minlength=codes.shape[1]).astype(float)
     return np.count_nonzero(codes, axis=0).astype(float)

@@ -41,6 +41,9 @@ def data():
 # The scikit-learn contract ---------------------------------------------------------------------
 
 SMALL = {"n_atoms": 4, "max_iter": 1}
+# A median width and what "auto" leaves out look at single samples: copies are others. What weights
+# promise with given numbers is in tests/laws/test_sample_weight.py.
+MEDIAN = {"check_sample_weight_equivalence_on_dense_data": "medians and folds look at no weight"}
 
 
 @parametrize_with_checks(
@@ -50,7 +53,8 @@ SMALL = {"n_atoms": 4, "max_iter": 1}
         kc.SupervisedKernelCoding(
             kc.KernelLCC(), **SMALL, classifier=MaxMarginRule(refit=False), n_landmarks=4
         ),
-    ]
+    ],
+    expected_failed_checks=lambda estimator: MEDIAN,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

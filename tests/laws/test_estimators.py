@@ -59,6 +59,7 @@ LEARNERS = [
     kc.KernelDictionaryLearning(kc.KernelMatchingPursuit(), n_atoms=1, max_iter=3),
     kc.KernelDictionaryLearning(kc.KernelBagOfWords("chi2"), n_atoms=1, max_iter=3),
     kc.KernelDictionaryLearning(n_atoms=5, max_iter=3, per_class=True),
+    kc.KernelDictionaryLearning(kc.KernelSparseCoder(Gaussian(0.1), tol=1e-12), n_atoms=1, tol=0.0),
 ]
 CLASSIFIERS = [
     kc.ResidualClassifier(),
@@ -76,9 +77,15 @@ CLASSIFIERS = [
 
 # max_iter limits the coding of a sample; fit does not iterate and claims no number.
 NO_ITERATIONS = {"check_transformer_n_iter": "fit does not iterate, so there is no n_iter_"}
+# The median of distances is that of the samples, whatever they count; copies change it.
+MEDIAN = {"check_sample_weight_equivalence_on_dense_data": "a median width looks at no weight"}
 
 
 def expected_failures(estimator):
+    if estimator in LEARNERS:
+        coder = estimator.coder
+        trivial = isinstance(coder, kc.KernelLCC)  # a code of one atom that sums to one is one
+        return MEDIAN if coder is None or (coder.kernel == "rbf" and not trivial) else {}
     return NO_ITERATIONS if estimator in CODERS and hasattr(estimator, "max_iter") else {}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codes import Codes
-from ..dictionary_learning.coding import Coded, code_all, problem_of
+from ..dictionary_learning.coding import Coded, code_all, problem_of, total
 from ..dictionary_learning.frames import Frame, SampleBlock
 from ..dictionary_learning.learner import ROUNDING, AtomLearner
 from ..dictionary_learning.loop import HalfStep
@@ -23,6 +23,7 @@ from .classifiers import Classifier
 from .labelled import Labelled
 from .labels import Labels
 from .rules import Rule, TrainingCodes
+from .rules.base import NOTHING
 
 CAUTION = 4  # power of the predictable share of labels that their loss counts with
 LEAST = 1e-4
@@ -39,7 +40,7 @@ class Supervision:
     rule: Rule
     labels: Labels
     targets: NDArray  # (M, S) made of the labels
-    sample_weight: NDArray  # (M,)
+    class_weight: NDArray  # (M,) what the loss of each sample counts beside its error
     unit: float  # weight of a loss that matters as much as the error
     eta: float | None  # weight of the loss; None chooses it with the first codes
     rho: float | None  # weight of the classifier's penalty; None chooses it with the first codes
@@ -95,7 +96,7 @@ class SupervisedLearner(AtomLearner):
             self.rule,
             classifier,
             self.targets[block.rows],
-            self.eta * self.wanted.sample_weight[block.rows],
+            self.eta * self.wanted.class_weight[block.rows],
             block.similarity,
             max_passes=PASSES,
         )
@@ -170,7 +171,7 @@ class SupervisedLearner(AtomLearner):
             self.frame,
             codes,
             self.targets,
-            self.wanted.sample_weight,
+            of_classifier(self.wanted.class_weight, self.frame.sample_weight),
             self.eta,
             self.rule.fit_intercept,
             self.rng,
@@ -193,9 +194,18 @@ class SupervisedLearner(AtomLearner):
     def _mean_loss(self, classifier: Classifier) -> float:
         """What a classifier of the present codes adds to the mean objective."""
         assert self.now.codes is not None
-        total = 0.0
+        found = 0.0
         no_atoms = np.zeros((self.frame.dimension, 0))
         for block in self.frame.blocks(no_atoms):
             labelled = self._labelled(block, classifier)
-            total += float(labelled.etas @ labelled.loss(self.now.codes[block.rows]))
-        return total / self.frame.n_samples
+            losses = labelled.etas * labelled.loss(self.now.codes[block.rows])
+            found += total(losses, self.frame.weight_of(block.rows))
+        return found / self.frame.total_weight
+
+
+def of_classifier(class_weight: NDArray, sample_weight: NDArray | None) -> NDArray:
+    """What each sample's loss counts in the classifier, weights of samples one on average."""
+    if sample_weight is None:
+        return class_weight
+    # A system of equations has a row for every sample: zero would be no number there.
+    return np.maximum(class_weight * sample_weight / sample_weight.mean(), NOTHING)

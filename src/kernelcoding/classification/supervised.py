@@ -17,6 +17,7 @@ from ..coders.coding import map_codes
 from ..codes import dense
 from ..dictionary import CombinationDictionary, CombinationProblem
 from ..dictionary_learning.base import BaseDictionaryLearning, Learner
+from ..dictionary_learning.coding import total
 from ..dictionary_learning.frames import Frame
 from ..dictionary_learning.loop import Progress
 from ..dictionary_learning.state import Candidate
@@ -166,7 +167,7 @@ random_state
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn dictionary and classifier.
 
         Parameters
@@ -175,6 +176,9 @@ random_state
             Training samples.
         y : array-like of shape (n_samples,) or (n_samples, n_classes)
             One label per sample, or a multi-label indicator matrix.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each sample counts, with its error and its loss; see
+            :class:`KernelDictionaryLearning`. What "auto" chooses is judged on single samples.
 
         Returns
         -------
@@ -190,9 +194,10 @@ random_state
             )
         X = self._validate_training(X, kernel)
         check_consistent_length(X, y)
+        weight = self._checked_weight(sample_weight, X)
         self._labels = Labels.of(y)
         self.classes_ = self._labels.classes
-        learner, outcome = self._learn(X, self._labels.given, coder, kernel)
+        learner, outcome = self._learn(X, self._labels.given, coder, kernel, weight)
         assert isinstance(learner, SupervisedLearner)
         without_labels = self._finish(learner, outcome.best.now, rule)
         (outcome.best.convergence + without_labels).warn(" of training samples")
@@ -324,8 +329,9 @@ random_state
     def _unit(frame: Frame, targets: NDArray) -> float:
         """A tenth of the mean k(x, x) over the mean squared norm of targets."""
         no_atoms = np.zeros((frame.dimension, 0))
-        total = sum(float(block.self_similarity.sum()) for block in frame.blocks(no_atoms))
-        return DEFAULT_ETA * total / float(np.sum(targets**2))
+        blocks = frame.blocks(no_atoms)
+        own = sum(total(b.self_similarity, frame.weight_of(b.rows)) for b in blocks)
+        return DEFAULT_ETA * own / total(np.sum(targets**2, axis=1), frame.sample_weight)
 
     def _start(
         self, frame: Frame, X: NDArray, y: NDArray | None, random_state: np.random.RandomState

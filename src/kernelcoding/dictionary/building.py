@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..codes import Codes, dense, is_csr
 from ..kernels.algebra import Composite
@@ -151,6 +151,7 @@ def choose_landmarks(
     choice: str,
     random_state: np.random.RandomState,
     n_candidates: int | None = None,
+    sample_weight: NDArray | None = None,
 ) -> PointDictionary:
     """Landmarks from the samples.
 
@@ -165,12 +166,16 @@ def choose_landmarks(
     random_state : RandomState
     n_candidates : int, default=None
         Size of the pool; None is ``10 * n_landmarks``.
+    sample_weight : array of shape (n,), default=None
+        What each sample counts; those of weight zero are not looked at.
     """
     n_samples = X.shape[0]
-    n_landmarks = min(n_landmarks, n_samples)
-    size = min(n_samples, max(n_candidates or POOL * n_landmarks, n_landmarks))
-    pool = np.sort(random_state.choice(n_samples, size, replace=False))
-    candidates = Candidates(kernel, _gathered(X[pool]), pool)
+    count = np.arange(n_samples) if sample_weight is None else np.flatnonzero(sample_weight > 0)
+    n_landmarks = min(n_landmarks, len(count))
+    size = min(len(count), max(n_candidates or POOL * n_landmarks, n_landmarks))
+    pool = np.sort(count[random_state.choice(len(count), size, replace=False)])
+    weight = None if sample_weight is None else sample_weight[pool]
+    candidates = Candidates(kernel, _gathered(X[pool]), pool, weight)
     index = np.sort(pool[CHOICES[choice](candidates, n_landmarks, random_state)])
     return PointDictionary(kernel, _gathered(X[index]), index)
 

@@ -21,19 +21,38 @@ class Candidates:
     X : stack of n samples
     index : array of shape (n,), default=None
         Which training samples they are; None: all, in order.
+    sample_weight : array of shape (n,), default=None
+        Positive: what each counts.
     """
 
-    def __init__(self, kernel: Kernel, X: Stack, index: NDArray | None = None):
+    sample_weight: NDArray | None
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Stack,
+        index: NDArray | None = None,
+        sample_weight: NDArray | None = None,
+    ):
         self.kernel = kernel
         self.X = X
         self.index = np.arange(len(X)) if index is None else index
+        self.sample_weight = sample_weight
+
+    @property
+    def shares(self) -> NDArray | None:
+        """Chances of the samples by their weights; None: equal ones."""
+        return None if self.sample_weight is None else self.sample_weight / self.sample_weight.sum()
+
+    def _weight_of(self, rows: NDArray) -> NDArray | None:
+        return None if self.sample_weight is None else self.sample_weight[rows]
 
     def __len__(self) -> int:
         return len(self.X)
 
     def take(self, rows: NDArray) -> Candidates:
         """Some of them."""
-        return Candidates(self.kernel, self.X[rows], self.index[rows])
+        return Candidates(self.kernel, self.X[rows], self.index[rows], self._weight_of(rows))
 
     def columns(self) -> tuple[NDArray, Callable[[int], NDArray]]:
         """Self-similarities, and a function that gives the similarities of all samples to one."""
@@ -63,17 +82,19 @@ class KnownCandidates(Candidates):
     ----------
     matrix : array of shape (n, n)
         Similarities of the samples.
+    sample_weight : array of shape (n,), default=None
     """
 
-    def __init__(self, matrix: NDArray):
+    def __init__(self, matrix: NDArray, sample_weight: NDArray | None = None):
         self.known = matrix
+        self.sample_weight = sample_weight
 
     def __len__(self) -> int:
         return len(self.known)
 
     def take(self, rows: NDArray) -> Candidates:
         """Some of them."""
-        return KnownCandidates(self.known[np.ix_(rows, rows)])
+        return KnownCandidates(self.known[np.ix_(rows, rows)], self._weight_of(rows))
 
     def columns(self) -> tuple[NDArray, Callable[[int], NDArray]]:
         """Self-similarities, and a function that gives the similarities of all samples to one."""

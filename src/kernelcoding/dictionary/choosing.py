@@ -20,7 +20,8 @@ def random_choice(
     candidates: Candidates, n_chosen: int, random_state: np.random.RandomState
 ) -> NDArray:
     """Samples drawn without replacement, in increasing order."""
-    return np.sort(random_state.choice(len(candidates), n_chosen, replace=False))
+    chances = candidates.shares
+    return np.sort(random_state.choice(len(candidates), n_chosen, replace=False, p=chances))
 
 
 def spread_choice(
@@ -32,10 +33,12 @@ def spread_choice(
     n_samples = len(self_similarity)
     chosen: list[int] = []
     distances = np.ones(n_samples)
+    counts = 1.0 if candidates.sample_weight is None else candidates.sample_weight
     for _ in range(n_chosen):
-        total = distances.sum()
+        chances = counts * distances
+        total = chances.sum()
         if total > 0:
-            weights = distances / total
+            weights = chances / total
         else:  # only copies of chosen samples are left: any of those not yet taken
             weights = np.ones(n_samples)
             weights[chosen] = 0.0
@@ -68,6 +71,8 @@ def leverage_choice(
     explained = np.einsum("ij,ij->i", features, np.linalg.solve(inner, features.T).T)
     missed = np.maximum(self_similarity - np.einsum("ij,ij->i", features, features), 0.0)
     scores = np.maximum(explained + missed / ridge, 1e-12)
+    if candidates.sample_weight is not None:
+        scores = scores * candidates.sample_weight
     return random_state.choice(len(candidates), n_chosen, replace=False, p=scores / scores.sum())
 
 
@@ -135,7 +140,7 @@ def named_choice(name: str, parameter: str, means: bool = False) -> str:
     return name
 
 
-def cluster_means(gram: NDArray, starts: NDArray) -> NDArray:
+def cluster_means(gram: NDArray, starts: NDArray, sample_weight: NDArray | None = None) -> NDArray:
     """Lloyd's algorithm on a kernel matrix, from samples as centres: weights of the means."""
     n_atoms = len(starts)
     centres = np.zeros((len(gram), n_atoms), dtype=gram.dtype)
@@ -150,6 +155,8 @@ def cluster_means(gram: NDArray, starts: NDArray) -> NDArray:
             break
         labels = new_labels
         centres = (labels[:, None] == np.arange(n_atoms)).astype(gram.dtype)
+        if sample_weight is not None:
+            centres *= sample_weight[:, None]
         centres /= centres.sum(axis=0)
     return centres
 

@@ -9,7 +9,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, check_random_state, get_tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+)
 
 from ..coders.base import BaseKernelCoder, fitted_with, options_of
 from ..coders.sparse import KernelSparseCoder
@@ -62,6 +66,13 @@ class Learner(Protocol):
         """The dictionary of a snapshot."""
 
 
+def counting(X: NDArray, sample_weight: NDArray | None, kernel: Kernel) -> NDArray:
+    """The samples of positive weight; all rows of a matrix of similarities."""
+    if sample_weight is None or kernel.uses_index or np.all(sample_weight > 0):
+        return X
+    return X[sample_weight > 0]
+
+
 class BaseDictionaryLearning(CodingTransformer):
     """Learns atoms in turn with codes, and perhaps with more; subclasses say with what."""
 
@@ -87,13 +98,18 @@ class BaseDictionaryLearning(CodingTransformer):
     status_: str
 
     def _learn(
-        self, X: NDArray, y: NDArray | None, coder: BaseKernelCoder, kernel: Kernel
+        self,
+        X: NDArray,
+        y: NDArray | None,
+        coder: BaseKernelCoder,
+        kernel: Kernel,
+        sample_weight: NDArray | None = None,
     ) -> tuple[Learner, Outcome]:
         """Learn kernel and atoms from checked samples; the learner and how it ended."""
-        self._check_samples(X, y, coder)
-        self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
+        self._check_samples(X, y, coder, sample_weight)
+        self.kernel_ = self._resolved(kernel, X, sample_weight)
         random_state = check_random_state(self.random_state)
-        frame = self._frame(X, random_state)
+        frame = self._frame(X, random_state, sample_weight)
         vectors, chosen = self._start(frame, X, y, random_state)
         coder = self._with_atom_labels(coder, y, chosen)
         formulation, options = self._coding_of(coder)
@@ -187,7 +203,8 @@ class BaseDictionaryLearning(CodingTransformer):
         random_state: np.random.RandomState,
     ) -> tuple[Frame, NDArray]:
         """Better kernel parameters for the present atoms; these in the new space."""
-        self._better_kernel(coder, dictionary, X, random_state)
+        followed = counting(X, frame.sample_weight, self.kernel_)
+        self._better_kernel(coder, dictionary, followed, random_state)
         return self._moved_frame(frame, weights, X)
 
     def _better_kernel(
@@ -216,6 +233,7 @@ class BaseDictionaryLearning(CodingTransformer):
             if isinstance(frame, SampleFrame)
             else LandmarkFrame(landmarks, X)
         )
+        new.sample_weight = frame.sample_weight
         return new, new.coordinates(landmarks.facts.double @ weights, weights)
 
     def preimages(self, n_steps: int = 100) -> NDArray:
@@ -237,13 +255,21 @@ class BaseDictionaryLearning(CodingTransformer):
         check_coder(coder)
         return coder, as_kernel(coder.kernel)
 
-    def _check_samples(self, X: NDArray, y: NDArray | None, coder: BaseKernelCoder) -> None:
+    def _check_samples(
+        self,
+        X: NDArray,
+        y: NDArray | None,
+        coder: BaseKernelCoder,
+        sample_weight: NDArray | None = None,
+    ) -> None:
         if y is not None:
             check_consistent_length(X, y)
-        if self.n_atoms > len(X):
+        count = len(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
+        if self.n_atoms > count:
+            of_weight = "" if sample_weight is None else " of positive weight"
             raise ValueError(
-                f"n_atoms={self.n_atoms} must be at most the number of training samples, "
-                f"n_samples={len(X)}."
+                f"n_atoms={self.n_atoms} must be at most the number of training samples"
+                f"{of_weight}, n_samples={count}."
             )
         coder._outline().check(self.n_atoms)
 
@@ -253,20 +279,39 @@ class BaseDictionaryLearning(CodingTransformer):
         """The coder, told the classes of the samples that first atoms are made of."""
         return coder._with_atom_labels(y[chosen] if y is not None and has_classes(y) else None)
 
-    def _frame(self, X: NDArray, random_state: np.random.RandomState) -> Frame:
-        landmarks = self._landmarks(X, random_state)
-        if landmarks is None:
-            return sample_frame(self.kernel_, X)
-        return LandmarkFrame(landmarks, X)
+    def _resolved(self, kernel: Kernel, X: NDArray, sample_weight: NDArray | None = None) -> Kernel:
+        """The kernel, its parameters resolved on the samples that count."""
+        names = getattr(self, "feature_names_in_", None)
+        return kernel.resolve(counting(X, sample_weight, kernel), names)
 
-    def _landmarks(self, X: NDArray, random_state: np.random.RandomState) -> PointDictionary | None:
+    def _frame(
+        self,
+        X: NDArray,
+        random_state: np.random.RandomState,
+        sample_weight: NDArray | None = None,
+    ) -> Frame:
+        landmarks = self._landmarks(X, random_state, sample_weight)
+        frame: Frame = (
+            sample_frame(self.kernel_, X) if landmarks is None else LandmarkFrame(landmarks, X)
+        )
+        frame.sample_weight = sample_weight
+        return frame
+
+    def _landmarks(
+        self,
+        X: NDArray,
+        random_state: np.random.RandomState,
+        sample_weight: NDArray | None = None,
+    ) -> PointDictionary | None:
         """Chosen or given landmarks; None where all samples are to serve."""
         if not isinstance(self.landmarks, str):
             return given_landmarks(self.kernel_, self.landmarks, X)
         if self.n_landmarks is None:
             return None
         choice = named_choice(self.landmarks, "landmarks")
-        return choose_landmarks(self.kernel_, X, self.n_landmarks, choice, random_state)
+        return choose_landmarks(
+            self.kernel_, X, self.n_landmarks, choice, random_state, sample_weight=sample_weight
+        )
 
     def _coding_of(self, coder: BaseKernelCoder) -> tuple[Formulation, Options]:
         """What codes are while atoms are learned, and how they are computed."""
@@ -301,6 +346,17 @@ class BaseDictionaryLearning(CodingTransformer):
 
     def _validate_training(self, X: ArrayLike, kernel: Kernel, reset: bool = True) -> NDArray:
         return samples(self, X, kernel, reset=reset, min_samples=2 if reset else 1)
+
+    def _checked_weight(self, sample_weight: ArrayLike | None, X: NDArray) -> NDArray | None:
+        """What each sample counts, in double precision; ValueError where none counts."""
+        if sample_weight is None:
+            return None
+        weight = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True
+        )
+        if not weight.any():
+            raise ValueError("sample_weight must be positive for some samples, got zeros only.")
+        return weight
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

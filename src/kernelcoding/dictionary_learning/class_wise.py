@@ -18,7 +18,6 @@ from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
-from ..dictionary.candidates import Candidates
 from ..kernels.base import Kernel
 from ..parallel import map_blocks
 from ..problem import CodingProblem
@@ -40,21 +39,30 @@ class ClassPart:
     rows: NDArray  # of the training samples
     columns: NDArray  # of the joined dictionary: its atoms
     samples: Stack
+    sample_weight: NDArray | None
     n_landmarks: int | None
 
 
 def class_parts(
-    kernel: Kernel, X: Stack, y: NDArray, n_atoms: int, n_landmarks: int | None
+    kernel: Kernel,
+    X: Stack,
+    y: NDArray,
+    n_atoms: int,
+    n_landmarks: int | None,
+    sample_weight: NDArray | None = None,
 ) -> list[ClassPart]:
     """Samples, atoms and landmarks of each class; ValueError where y has no classes or too many.
 
-    Atoms and landmarks are shared out equally, as far as the samples of a class go.
+    Atoms and landmarks are shared out equally, as far as the samples of a class go; samples of
+    weight zero are as good as absent.
     """
     if not has_classes(y):
         raise ValueError(
             f"Unknown label type: {type_of_target(y)}. per_class=True learns a dictionary for each "
             "class and needs one label per sample."
         )
+    counting = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight > 0)
+    y = y[counting]
     n_classes = len(np.unique(y))
     if n_atoms < n_classes:
         raise ValueError(
@@ -62,12 +70,15 @@ def class_parts(
             f"all atoms and must be at least the number of classes, {n_classes}."
         )
     atoms = shares(y, n_atoms)
-    landmarks = None if n_landmarks is None else shares(y, min(n_landmarks, len(X)))
+    landmarks = None if n_landmarks is None else shares(y, min(n_landmarks, len(y)))
     parts, done = [], 0
-    for number, (rows, count) in enumerate(atoms):
-        columns = np.arange(done, done + count)
+    for number, (members, count) in enumerate(atoms):
+        rows, columns = counting[members], np.arange(done, done + count)
         few = None if landmarks is None else max(count, landmarks[number][1])
-        parts.append(ClassPart(rows, columns, Candidates(kernel, X).take(rows).X, few))
+        # Of given similarities, those of the class among itself.
+        samples = X[np.ix_(rows, rows)] if kernel.uses_index else X[rows]
+        weight = None if sample_weight is None else sample_weight[rows]
+        parts.append(ClassPart(rows, columns, samples, weight, few))
         done += count
     return parts
 
@@ -96,6 +107,8 @@ class ClassWiseLearner:
     ----------
     learners : sequence of Learner
         One per class.
+    weights : sequence of float
+        What the samples of each class count together.
     join : callable
         The dictionary of all classes, from one per class.
     n_jobs : int or None
@@ -105,10 +118,12 @@ class ClassWiseLearner:
     def __init__(
         self,
         learners: Sequence[Learner],
+        weights: Sequence[float],
         join: Callable[[list[Dictionary]], Dictionary],
         n_jobs: int | None,
     ):
         self.learners = list(learners)
+        self.weights = list(weights)
         self.join = join
         self.n_jobs = n_jobs
 
@@ -121,11 +136,10 @@ class ClassWiseLearner:
     def coded(self) -> Coded:
         """What the last pass over the samples found, for all classes."""
         found = [learner.coded for learner in self.learners]
-        sizes = [len(part.errors) for part in found]
         return Coded(
             None,
             Sums.none(np.zeros((0, sum(len(part.usage) for part in found)))),
-            float(np.average([part.objective for part in found], weights=sizes)),
+            float(np.average([part.objective for part in found], weights=self.weights)),
             np.concatenate([part.errors for part in found]),
             np.concatenate([part.usage for part in found]),
             sum((part.convergence for part in found), Convergence()),
@@ -134,8 +148,7 @@ class ClassWiseLearner:
     def _together(self, steps: Sequence[Callable[[], float]]) -> float:
         """One half-step of every class; the mean objective of all samples."""
         values = map_blocks(lambda rows: steps[rows.start](), len(steps), 1, self.n_jobs)
-        sizes = [len(learner.coded.errors) for learner in self.learners]
-        return float(np.average(values, weights=sizes))
+        return float(np.average(values, weights=self.weights))
 
     def code(self) -> float:
         """Code the samples of each class with its atoms."""

@@ -18,7 +18,7 @@ from ..kernel_learning import as_settings, prepared_start
 from ..kernels import Kernel
 from ..parallel import count_threads
 from ..solvers.result import Options
-from .base import BaseDictionaryLearning, Learner
+from .base import BaseDictionaryLearning, Learner, counting
 from .class_wise import ClassPart, ClassWiseLearner, class_parts, joined
 from .frames import Frame, LandmarkFrame, sample_frame
 from .loop import Outcome
@@ -36,24 +36,29 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
     atom_classes_: NDArray
 
     def _learn(
-        self, X: NDArray, y: NDArray | None, coder: BaseKernelCoder, kernel: Kernel
+        self,
+        X: NDArray,
+        y: NDArray | None,
+        coder: BaseKernelCoder,
+        kernel: Kernel,
+        sample_weight: NDArray | None = None,
     ) -> tuple[Learner, Outcome]:
         for name in ("classes_", "atom_classes_"):
             if name in vars(self):
                 delattr(self, name)
         if not self.per_class:
-            return super()._learn(X, y, coder, kernel)
+            return super()._learn(X, y, coder, kernel, sample_weight)
         y = self._require_labels(y)
-        self._check_samples(X, y, coder)
-        self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
-        parts = class_parts(self.kernel_, X, y, self.n_atoms, self.n_landmarks)
+        self._check_samples(X, y, coder, sample_weight)
+        self.kernel_ = self._resolved(kernel, X, sample_weight)
+        parts = class_parts(self.kernel_, X, y, self.n_atoms, self.n_landmarks, sample_weight)
         sizes = [len(part.columns) for part in parts]
         coder = coder._with_atom_labels(np.repeat([y[part.rows[0]] for part in parts], sizes))
         formulation, options = self._coding_of(coder)
         random_state = check_random_state(self.random_state)
         self._forget()
         starts, chosen = self._class_starts(parts, X, random_state)
-        rounds = 0
+        rounds, followed = 0, counting(X, sample_weight, self.kernel_)
         if self.learn_kernel:
             settings = as_settings(self.learn_kernel)
             rounds = settings.rounds
@@ -62,21 +67,21 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
                 index = np.concatenate([p.rows[c] for p, c in zip(parts, chosen, strict=True)])
                 first = PointDictionary(self.kernel_, X[index], index)
             self.kernel_ = prepared_start(self.kernel_, X, y, settings)
-            self._better_kernel(coder, first, X, random_state)
+            self._better_kernel(coder, first, followed, random_state)
             starts = self._moved_starts(parts, starts)
         learner = self._class_learner(parts, starts, chosen, X, formulation, options)
         outcome = self._alternate(learner, formulation)
         for _ in range(rounds):
             if outcome.status in ("interrupted", "callback"):
                 break
-            self._better_kernel(coder, learner.dictionary(outcome.best), X, random_state)
+            self._better_kernel(coder, learner.dictionary(outcome.best), followed, random_state)
             vectors = [part.now.vectors for part in outcome.best.parts]
             now = [(frame, own) for (frame, _), own in zip(starts, vectors, strict=True)]
             starts = self._moved_starts(parts, now)
             learner = self._class_learner(parts, starts, chosen, X, formulation, options)
             outcome = self._alternate(learner, formulation)
         self._adopt(coder, learner.dictionary(outcome.best))
-        self.classes_ = np.unique(y)
+        self.classes_ = np.array([y[part.rows[0]] for part in parts])
         self.atom_classes_ = np.repeat(np.arange(len(parts)), sizes)
         return learner, outcome
 
@@ -98,6 +103,7 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         starts, chosen = [], []
         for part in parts:
             frame = self._class_frame(part, given, random_state)
+            frame.sample_weight = part.sample_weight
             n_atoms = len(part.columns)
             rows, loads = first_atoms(frame, part.samples, n_atoms, self.init, random_state)
             starts.append((frame, np.asfortranarray(frame.samples(rows) @ loads)))
@@ -113,7 +119,12 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
             return sample_frame(self.kernel_, part.samples)
         choice = named_choice(str(self.landmarks), "landmarks")
         landmarks = choose_landmarks(
-            self.kernel_, part.samples, part.n_landmarks, choice, random_state
+            self.kernel_,
+            part.samples,
+            part.n_landmarks,
+            choice,
+            random_state,
+            sample_weight=part.sample_weight,
         )
         return LandmarkFrame(landmarks, part.samples)
 
@@ -152,4 +163,5 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
             for part, (frame, vectors), own in zip(parts, starts, chosen, strict=True)
         ]
         join = partial(joined, self.kernel_, X, parts)
-        return ClassWiseLearner(learners, join, options.n_jobs)
+        weights = [frame.total_weight for frame, _ in starts]
+        return ClassWiseLearner(learners, weights, join, options.n_jobs)

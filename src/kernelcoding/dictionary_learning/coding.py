@@ -28,7 +28,7 @@ class Coded:
     codes: Codes | None
     sums: Sums
     objective: float  # mean over samples
-    errors: NDArray  # (n,) squared reconstruction errors
+    errors: NDArray  # (n,) squared reconstruction errors; zero for samples of no weight
     usage: NDArray  # (N,) samples that use the atom
     convergence: Convergence
 
@@ -81,21 +81,27 @@ def code_all(
         codes, error = result.codes, problem.squared_error(result.codes)
         if before is not None and formulation.is_greedy:
             codes, error = better(problem, codes, error, before)
-        added = Loads.of(formulation, problem, codes)
+        weight = frame.weight_of(block.rows)
+        added = Loads.of(formulation, problem, codes, weight)
         image += times_codes(block.similarity.T, added.loads)
-        second += second_moment(codes) + np.diag(added.extra)
+        second += second_moment(codes, weight) + np.diag(added.extra)
         held += added.pull
-        objective += 0.5 * error.sum() + formulation.value(problem, codes).sum()
-        usage += count_users(codes)
-        errors[block.rows] = error
+        objective += total(0.5 * error + formulation.value(problem, codes), weight)
+        usage += count_users(codes, weight)
+        errors[block.rows] = error if weight is None else np.where(weight > 0, error, 0.0)
         convergence += result.convergence
         if keep:
             kept.append((codes, added.loads))
     all_codes = stacked([codes for codes, _ in kept]) if kept else None
     all_loads = stacked([loads for _, loads in kept]) if kept else None
     moment = frame.coordinates(image, all_loads) + vectors * held
-    sums = Sums(moment, second, len(errors))
-    return Coded(all_codes, sums, float(objective) / len(errors), errors, usage, convergence)
+    sums = Sums(moment, second, frame.total_weight)
+    return Coded(all_codes, sums, objective / frame.total_weight, errors, usage, convergence)
+
+
+def total(values: NDArray, sample_weight: NDArray | None) -> float:
+    """The sum of numbers of samples, each times its weight."""
+    return float(values.sum() if sample_weight is None else sample_weight @ values)
 
 
 def objective_at(
@@ -110,7 +116,7 @@ def objective_at(
     Codes that follow the atoms are computed for these.
     """
     gram = frame.gram(vectors)
-    facts, total = GramFacts(gram), 0.0
+    facts, found = GramFacts(gram), 0.0
     for block in frame.blocks(vectors):
         problem, formulation = problem_of(block, gram, facts), formulation_at(block)
         if formulation.follows_atoms:
@@ -118,9 +124,9 @@ def objective_at(
         else:
             assert codes is not None
             part = codes[block.rows]
-        total += 0.5 * problem.squared_error(part).sum()
-        total += formulation.value(problem, part).sum()
-    return float(total) / frame.n_samples
+        objective = 0.5 * problem.squared_error(part) + formulation.value(problem, part)
+        found += total(objective, frame.weight_of(block.rows))
+    return found / frame.total_weight
 
 
 def better(

@@ -57,8 +57,9 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         Number of atoms to learn, in all.
     n_landmarks : int, default=None
         Number of landmarks; None takes all samples.
-    landmarks : {"k-means++", "random", "leverage", "greedy"} or array of points, default="k-means++"
-        How landmarks are chosen where ``n_landmarks`` is given, or the landmarks themselves.
+    landmarks : str or array of points, default="k-means++"
+        How landmarks are chosen where ``n_landmarks`` is given (``"k-means++"``, ``"random"``,
+        ``"leverage"`` or ``"greedy"``), or the landmarks themselves.
     update : str, default="auto"
         How atoms are updated: ``"pinv"`` (the paper's closed form, atoms scaled to unit norm),
         ``"coordinate"`` (one atom after the other within the unit ball), ``"ksvd"`` and
@@ -183,7 +184,12 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
 
     # Learning --------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike | Iterator[ArrayLike], y: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike | Iterator[ArrayLike],
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn a dictionary.
 
         Parameters
@@ -194,6 +200,10 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         y : array-like of shape (n_samples,), default=None
             Class labels, for a balanced first dictionary; other targets are not looked at. With
             ``per_class=True`` they say whose atoms a sample teaches.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each sample counts in the objective, the sums and the choice of first atoms: two
+            is as good as the sample twice, zero as if it were absent (a learned kernel looks at
+            all samples of positive weight alike). Not for an iterator.
 
         Returns
         -------
@@ -204,10 +214,17 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         # What partial_fit goes on from: atoms in their coordinates, and the sums over samples.
         self._learned: tuple[Frame, tuple[NDArray, Sums]] | None = None
         if isinstance(X, Iterator):
+            if sample_weight is not None:
+                raise ValueError(
+                    "sample_weight cannot go with an iterator of batches. Call "
+                    "partial_fit(batch, sample_weight=weights) for each of them."
+                )
             return self._fit_batches(X)
         coder, kernel = self._checked()
         X = self._validate_training(X, kernel)
-        learner, outcome = self._learn(X, None if y is None else np.asarray(y), coder, kernel)
+        weight = self._checked_weight(sample_weight, X)
+        labels = None if y is None else np.asarray(y)
+        learner, outcome = self._learn(X, labels, coder, kernel, weight)
         outcome.best.convergence.warn(" of training samples")
         if isinstance(learner, AtomLearner):
             frame, best = learner.frame, outcome.best
@@ -235,7 +252,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         update.check_frame(frame)
         if update.moves_points:
             assert isinstance(self.kernel_, Gaussian)
-            return PointLearner(X, chosen, self.kernel_, formulation, options)
+            return PointLearner(X, chosen, self.kernel_, formulation, options, frame.sample_weight)
         return AtomLearner(frame, vectors, formulation, options, update)
 
     def _fit_batches(self, batches: Iterator[ArrayLike]) -> Self:
@@ -248,7 +265,12 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         return self
 
     @available_if(_learns_from_batches)
-    def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from one more batch of samples.
 
         The first batch gives the landmarks (all of it with ``n_landmarks=None``), unless they are
@@ -261,6 +283,8 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             Samples.
         y : array-like of shape (n_samples,), default=None
             Class labels, for a balanced first dictionary.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each sample counts.
 
         Returns
         -------
@@ -286,14 +310,16 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             self._learned = None
         first = getattr(self, "_online", None) is None
         X = self._validate_training(X, kernel, reset=first)
+        weight = self._checked_weight(sample_weight, X)
         if first:
-            coder = self._begin(coder, kernel, X, None if y is None else np.asarray(y))
+            labels = None if y is None else np.asarray(y)
+            coder = self._begin(coder, kernel, X, labels, weight)
         else:
             coder = coder._with_labels_of(self.coder_)
         formulation, options = self._coding_of(coder)
         assert self._online is not None
         update = update_for(self.update, formulation)
-        outcome = self._online.learn(X, formulation, options, update, self.forgetting)
+        outcome = self._online.learn(X, formulation, options, update, self.forgetting, weight)
         outcome.convergence.warn(" of this batch")
         self.objective_history_ = np.append(self.objective_history_, outcome.objective)
         self.n_replaced_ += outcome.n_replaced
@@ -302,16 +328,22 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         return self
 
     def _begin(
-        self, coder: BaseKernelCoder, kernel: Kernel, X: NDArray, y: NDArray | None
+        self,
+        coder: BaseKernelCoder,
+        kernel: Kernel,
+        X: NDArray,
+        y: NDArray | None,
+        sample_weight: NDArray | None,
     ) -> BaseKernelCoder:
         """Kernel, landmarks and first atoms of a first batch; the coder knows their labels."""
-        self._check_samples(X, y, coder)
-        self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
+        self._check_samples(X, y, coder, sample_weight)
+        self.kernel_ = self._resolved(kernel, X, sample_weight)
         random_state = check_random_state(self.random_state)
-        landmarks = self._landmarks(X, random_state) or PointDictionary(
+        landmarks = self._landmarks(X, random_state, sample_weight) or PointDictionary(
             self.kernel_, X, np.arange(len(X))
         )
         frame = LandmarkFrame(landmarks, X)
+        frame.sample_weight = sample_weight
         vectors, chosen = self._start(frame, X, y, random_state)
         coder = self._with_atom_labels(coder, y, chosen)
         if self.learn_kernel:

@@ -54,6 +54,7 @@ class Frame:
     n_samples: int
     dimension: int  # numbers in a column
     keeps_samples: bool  # whether all similarities stay in memory between passes
+    sample_weight: NDArray | None = None  # (n,) what each sample counts; None: one each
     _asked: tuple[NDArray, NDArray] | None = None  # vectors (never changed in place), their gram
 
     def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
@@ -100,6 +101,15 @@ class Frame:
         return vectors
 
     # What follows from these -----------------------------------------------------------------
+
+    def weight_of(self, rows: slice) -> NDArray | None:
+        """Weights of some samples, (n,); None: one each."""
+        return None if self.sample_weight is None else self.sample_weight[rows]
+
+    @property
+    def total_weight(self) -> float:
+        """What all samples count together."""
+        return self.n_samples if self.sample_weight is None else float(self.sample_weight.sum())
 
     def combine(self, loads: Codes) -> NDArray:
         r"""Coordinates of :math:`\Phi(X) P`."""

@@ -178,12 +178,13 @@ class AtomLearner:
         assert codes is not None
         block = next(iter(self.frame.blocks(merged.vectors)))
         formulation = self.formulation_at(block, merged)
-        added = Loads.of(formulation, problem_of(block, gram), codes)
+        weight = self.frame.weight_of(block.rows)
+        added = Loads.of(formulation, problem_of(block, gram), codes, weight)
         moment = self.frame.combine(added.loads) + merged.vectors * added.pull
-        second = second_moment(codes) + np.diag(added.extra)
+        second = second_moment(codes, weight) + np.diag(added.extra)
         self._coded = replace(
             self.coded,
             codes=codes,
             sums=Sums(moment, second, self.coded.sums.n_samples),
-            usage=count_users(codes),
+            usage=count_users(codes, weight),
         )

@@ -76,14 +76,16 @@ class OnlineState:
         options: Options,
         update: Update,
         forgetting: float | str,
+        sample_weight: NDArray | None = None,
     ) -> BatchOutcome:
         """Learn from one batch; three rounds of codes and atoms."""
-        self.n_seen += len(X)
+        frame = self.frame.with_samples(X)
+        frame.sample_weight = sample_weight
+        self.n_seen += frame.total_weight
         if forgetting == "auto":
-            fading = (1.0 - len(X) / self.n_seen) ** FADING
+            fading = (1.0 - frame.total_weight / self.n_seen) ** FADING
         else:
             fading = float(forgetting)
-        frame = self.frame.with_samples(X)
         options = replace(options, sparse_output=formulation.is_sparse)
         past, codes, first = self.sums, None, np.nan
         for turn in range(PASSES):
@@ -111,7 +113,7 @@ class OnlineState:
             # in proportion to its share of what is remembered.
             if turn > 0:
                 return self.vectors
-            share = 1.0 - fading if fading < 1.0 else frame.n_samples / self.n_seen
+            share = 1.0 - fading if fading < 1.0 else frame.total_weight / self.n_seen
             aim = update.from_sums(frame, self.vectors, self.sums)
             return self.vectors + min(share, 0.5) * (aim - self.vectors)
         if update.bounded:

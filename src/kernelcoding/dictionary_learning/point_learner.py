@@ -35,6 +35,7 @@ class PointLearner:
         Resolved.
     formulation, options
         As in :class:`~kernelcoding.dictionary_learning.learner.AtomLearner`.
+    sample_weight : array of shape (n,), default=None
     """
 
     def __init__(
@@ -44,7 +45,9 @@ class PointLearner:
         kernel: Gaussian,
         formulation: Formulation,
         options: Options,
+        sample_weight: NDArray | None = None,
     ):
+        self.sample_weight = sample_weight
         self.samples = np.asarray(samples, dtype=np.float64)
         self.kernel = kernel
         self.formulation = formulation
@@ -71,7 +74,9 @@ class PointLearner:
         self.now = replace(self.now, codes=codes)
         self.objective = self._objective(problem, self.now)
         nothing = Sums.none(self.now.vectors.T)
-        usage = count_users(codes)
+        usage = count_users(codes, self.sample_weight)
+        if self.sample_weight is not None:
+            errors = np.where(self.sample_weight > 0, errors, 0.0)
         self._coded = Coded(codes, nothing, self.objective, errors, usage, result.convergence)
         return self.objective
 
@@ -83,7 +88,8 @@ class PointLearner:
         points[dead] = self.samples[worst]
         self.n_replaced += len(dead)
         self.now = self.now.with_atoms(points)
-        moved = move_points(points, self.samples, self.now.codes, float(self.kernel.gamma))
+        gamma, weight = float(self.kernel.gamma), self.sample_weight
+        moved = move_points(points, self.samples, self.now.codes, gamma, sample_weight=weight)
         candidate = self.now.with_atoms(moved)
         objective = self._objective(self._problem(moved), candidate)
         if objective <= self.objective * (1.0 + ROUNDING):
@@ -113,4 +119,5 @@ class PointLearner:
     def _objective(self, problem: CodingProblem, now: Candidate) -> float:
         assert now.codes is not None
         value = self.formulation.value(problem, now.codes)
-        return float(np.mean(0.5 * problem.squared_error(now.codes) + value))
+        objective = 0.5 * problem.squared_error(now.codes) + value
+        return float(np.average(objective, weights=self.sample_weight))

@@ -47,7 +47,8 @@ def initial_loads(
         columns = np.arange(done, done + count)
         chosen = choose(part, count, random_state)
         if init == MEANS:
-            loads[np.ix_(rows, columns)] = cluster_means(part.matrix(), chosen)
+            means = cluster_means(part.matrix(), chosen, part.sample_weight)
+            loads[np.ix_(rows, columns)] = means
         else:
             loads[rows[chosen], columns] = 1.0
         done += count
@@ -64,15 +65,19 @@ def first_atoms(
 ) -> tuple[NDArray, NDArray]:
     """Samples, and how they combine to the first atoms; few are looked at if landmarks are few."""
     kernel = frame.landmarks.kernel
-    rows = np.arange(len(X))
+    weight = frame.sample_weight
+    rows = np.arange(len(X)) if weight is None else np.flatnonzero(weight > 0)
     pool = max(POOL * n_atoms, SMALL)
-    if len(X) > pool and frame.landmarks.n_atoms < len(X):
-        rows = np.sort(random_state.choice(len(X), pool, replace=False))
+    if len(rows) > pool and frame.landmarks.n_atoms < len(X):
+        rows = np.sort(random_state.choice(rows, pool, replace=False))
+    weight = None if weight is None else weight[rows]
     labels = np.asarray(y)[rows] if has_classes(y) else None
     if isinstance(frame, SampleFrame):
-        candidates: Candidates = KnownCandidates(frame.kernel_matrix)
+        matrix = frame.kernel_matrix
+        known = matrix if len(rows) == len(matrix) else matrix[np.ix_(rows, rows)]
+        candidates: Candidates = KnownCandidates(known, weight)
     else:
-        candidates = Candidates(kernel, in_memory(X[rows]), rows)
+        candidates = Candidates(kernel, in_memory(X[rows]), rows, weight)
     loads = initial_loads(candidates, n_atoms, init, random_state, labels)
     used = np.unique(loads.nonzero()[0])
     return rows[used], loads[used].toarray()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes import Codes
+from ..codes import Codes, weighted
 from ..formulations import Formulation
 from ..problem import CodingProblem
 from .frames import Frame
@@ -25,7 +25,7 @@ class Sums:
 
     moment: NDArray  # (p, N) coordinates of M
     second: NDArray  # (N, N) S
-    n_samples: float
+    n_samples: float  # their weights, summed
 
     @classmethod
     def none(cls, vectors: NDArray) -> Sums:
@@ -67,12 +67,20 @@ class Loads:
     pull: NDArray  # (N,) how much of extra holds atoms where they are, beyond the sum of h
 
     @classmethod
-    def of(cls, formulation: Formulation, problem: CodingProblem, codes: Codes) -> Loads:
-        """Of the codes of some samples."""
+    def of(
+        cls,
+        formulation: Formulation,
+        problem: CodingProblem,
+        codes: Codes,
+        sample_weight: NDArray | None = None,
+    ) -> Loads:
+        """Of the codes of some samples, each times its weight."""
         weights = formulation.distance_weights(problem, codes)
+        codes = weighted(codes, sample_weight)
         if weights is None:
             nothing = np.zeros(codes.shape[1])
             return cls(codes, nothing, nothing)
+        weights = weighted(weights, sample_weight)
         totals = np.asarray(weights.sum(axis=0)).ravel()
         extra = np.asarray(abs(weights).sum(axis=0)).ravel()  # negative weights bend as much
         return cls(codes + weights, extra, extra - totals)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from ...codes import Codes
 from ...formulations import Formulation
 from ...kernels import Kernel
 from ...problem import CodingProblem
@@ -62,13 +63,32 @@ def value_and_gradient(
     for block in frame.blocks(vectors):
         problem = CodingProblem(block.self_similarity, block.cross, gram)
         codes = formulation.solve(problem, Options()).codes
-        found = formulation.sensitivity(problem, codes)
-        total += found.value
-        loads = found.cross
+        value, loads, part = _sums(formulation, problem, codes, frame.weight_of(block.rows))
+        total += value
         image = image + block.similarity.T @ loads
-        mix += 2.0 * found.gram
+        mix += 2.0 * part
     gradient = frame.coordinates(np.asarray(image), loads) + vectors @ mix
-    return total / frame.n_samples, gradient / frame.n_samples
+    return total / frame.total_weight, gradient / frame.total_weight
+
+
+def _sums(
+    formulation: Formulation, problem: CodingProblem, codes: Codes, weight: NDArray | None
+) -> tuple[float, NDArray, NDArray]:
+    """The objective and its derivatives in cross-similarities and in the Gram matrix.
+
+    Sensitivities are sums over samples: samples of equal weight are asked about together.
+    """
+    if weight is None:
+        found = formulation.sensitivity(problem, codes)
+        return found.value, found.cross, found.gram
+    value, loads, mix = 0.0, np.zeros(problem.cross.shape), np.zeros(problem.gram.shape)
+    for each in np.unique(weight[weight > 0]):
+        rows = np.flatnonzero(weight == each)
+        found = formulation.sensitivity(problem.take(rows), codes[rows])
+        value += each * found.value
+        loads[rows] = each * found.cross
+        mix += each * found.gram
+    return value, loads, mix
 
 
 def descend_atoms(frame: Frame, vectors: NDArray, formulation: Formulation) -> NDArray:

@@ -89,20 +89,26 @@ def sweep(
     gram = frame.gram(vectors).copy()
     cross = np.array(next(iter(frame.blocks(vectors))).cross, order="F")
     vectors, codes = vectors.copy(order="F"), codes.copy(order="F")
+    weight = frame.sample_weight
     for atom in range(vectors.shape[1]):
         rows = np.flatnonzero(codes[:, atom])
+        if weight is not None:  # others are coded anew anyway
+            rows = rows[weight[rows] > 0]
         if rows.size == 0:
             continue
         part = codes[rows]
         part[:, atom] = 0.0
         partners = np.flatnonzero(part.any(axis=0))
         others = part[:, partners]
+        # Residuals count by their weights: the pair is that of residuals times the roots.
+        root = np.ones(len(rows)) if weight is None else np.sqrt(weight[rows])
         if approximate:
-            direction = codes[rows, atom]
+            direction = codes[rows, atom] * root**2
         else:
-            direction = leading(
-                residual_products(frame, rows, others, cross[np.ix_(rows, partners)],
-                                  gram[np.ix_(partners, partners)]),
+            direction = root * leading(
+                np.outer(root, root)
+                * residual_products(frame, rows, others, cross[np.ix_(rows, partners)],
+                                    gram[np.ix_(partners, partners)]),
                 codes[rows, atom],
             )  # fmt: skip
         new = frame.sum_of(rows, direction) - vectors[:, partners] @ (direction @ others)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...codes import Codes, second_moment
+from ...codes import Codes, second_moment, weighted
 from ...formulations import Formulation
 from ...kernels import Gaussian, Kernel
 from ..preimages import climb
@@ -38,7 +38,12 @@ class PointsUpdate(Update):
 
 
 def move_points(
-    points: NDArray, X: NDArray, codes: Codes, gamma: float, sweeps: int = 2
+    points: NDArray,
+    X: NDArray,
+    codes: Codes,
+    gamma: float,
+    sweeps: int = 2,
+    sample_weight: NDArray | None = None,
 ) -> NDArray:
     """Move every point in turn, the codes fixed; the reconstruction error never rises.
 
@@ -49,10 +54,12 @@ def move_points(
     codes : array or CSR array of shape (n, N)
     gamma : float
         Width of the Gaussian kernel.
+    sweeps : int, default=2
+    sample_weight : array of shape (n,), default=None
     """
     points = np.array(points, dtype=np.float64)
-    columns = sparse.csc_array(codes)
-    second = second_moment(codes)
+    columns = sparse.csc_array(weighted(codes, sample_weight))
+    second = second_moment(codes, sample_weight)
     for _ in range(sweeps):
         for atom in range(len(points)):
             rows = columns.indices[columns.indptr[atom] : columns.indptr[atom + 1]]
