@@ -207,7 +207,9 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             return self._fit_batches(X)
         coder, kernel = self._checked()
         X = self._validate_training(X, kernel)
-        learner, outcome = self._learn(X, None if y is None else np.asarray(y), coder, kernel)
+        self._forget_classes()
+        learn = self._learn_classes if self.per_class else self._learn
+        learner, outcome = learn(X, None if y is None else np.asarray(y), coder, kernel)
         outcome.best.convergence.warn(" of training samples")
         if isinstance(learner, AtomLearner):
             frame, best = learner.frame, outcome.best
