@@ -26,7 +26,7 @@ def test_materials_of_two_kinds(tmp_path, rng):
     experiment = fmd.fmd_experiment(scale, quick=True)
     path = run_experiment(experiment, tmp_path, tmp_path / "runs", download=False, progress=False)
     found = results(path)
-    assert len(found) == len(list(experiment.cells())) == 6 + 2 + 13 + 10 + 6 + 2 + 3 + 6
+    assert len(found) == len(list(experiment.cells())) == 6 + 2 + 13 + 8 + 6 + 2 + 3 + 6
     assert found["all samples, one kernel/kSC/None/0"]["value"] > 60
     chosen = found["all samples, four kernels/kSC/None/0"]["configuration"]
     assert chosen["weights"] in ("equal", "alignment")
