@@ -1,9 +1,9 @@
 """Codes of learned dictionaries read in five ways, on counts of visual words.
 
 ``python -m benchmarks.residual_accuracy --words FILE --out FOLDER`` runs the rows that
-``kernelcoding reproduce yaleb`` has for faces ("read in five ways") on a MATLAB file with counts
-``fea`` (n, words) and labels ``gnd`` (n, 1), and prints means and deviations over splits. Words
-become square roots of frequencies. What is in FOLDER already is not run again.
+``kernelcoding reproduce fmd`` has ("read in four ways"), and supervised ones, on a MATLAB file with
+counts ``fea`` (n, words) and labels ``gnd`` (n, 1), and prints means and deviations over splits.
+Words become square roots of frequencies. What is in FOLDER already is not run again.
 """
 
 import argparse
@@ -14,12 +14,13 @@ import numpy as np
 from scipy.io import loadmat
 
 from kernelcoding.experiments.definition import Dataset, Experiment, Splits, Table
-from kernelcoding.experiments.paper.rows import residual_rule_methods
+from kernelcoding.experiments.paper.rows import CODERS_READ, reading_rows, supervised_row
 from kernelcoding.experiments.running.runner import run_experiment
 from kernelcoding.experiments.running.splitting import halves
+from kernelcoding.kernels import Gaussian
 from kernelcoding.records import read_runs, tables_of
 
-N_SPLITS, N_FOLDS, ROUNDS, SIZES = 5, 2, 5, (100, 200)
+N_SPLITS, N_FOLDS, ROUNDS, SIZES = 5, 2, 5, (100,)
 SPACES = {
     "kSC, read": {"width": (0.3, 1.0), "alpha": (1e-3, 1e-2)},
     "kLLC, read": {"width": (0.3, 1.0), "n_neighbors": (30, 100), "regularization": (1e-2,)},
@@ -35,6 +36,14 @@ def words(path, request):
     return Dataset(samples, target, tuple(str(name) for name in names))
 
 
+def rows():
+    joint = (
+        supervised_row(f"l-S{name}", coder, "linear", Gaussian(), SPACES[f"{name}, read"], ROUNDS)
+        for name, coder in CODERS_READ
+    )
+    return (*reading_rows(SPACES, ROUNDS, (1.0, 10.0)), *joint)
+
+
 def experiment(path):
     return Experiment(
         name="words",
@@ -43,7 +52,7 @@ def experiment(path):
         metric="accuracy",
         load=partial(words, path),
         splits={"splits": Splits(N_SPLITS, halves(N_FOLDS))},
-        tables=(Table("words", residual_rule_methods(SPACES, ROUNDS, (1.0, 10.0)), sizes=SIZES),),
+        tables=(Table("words", rows(), sizes=SIZES),),
     )
 
 

@@ -165,3 +165,31 @@ def test_what_it_cannot_do_is_refused():
         assert "not from batches" in str(refused.value.__cause__)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         class_wise().fit(X, NAMES[:-1])
+
+
+def test_given_similarities_are_those_of_the_class():
+    kernel = Gaussian(1.0)
+    matrix, queries = kernel(X), kernel(Q, X)
+    given = kc.KernelSparseCoder("precomputed", alpha=0.02)
+    for changes in ({}, {"n_landmarks": 45}):
+        points = class_wise(**changes).fit(X, NAMES)
+        same = class_wise(given, **changes).fit(matrix, NAMES)
+        assert_allclose(same.objective_history_, points.objective_history_, rtol=1e-9)
+        assert_allclose(same.transform(queries), points.transform(Q), atol=1e-7)
+
+
+def test_weights_of_samples_are_copies_and_zero_is_absence():
+    weight = np.arange(len(X)) % 3
+    settings = {"n_atoms": 3, "init": "kernel-k-means"}
+    weighted = class_wise(**settings).fit(X, NAMES, sample_weight=weight)
+    copied = class_wise(**settings).fit(np.repeat(X, weight, axis=0), np.repeat(NAMES, weight))
+    assert_allclose(weighted.objective_history_, copied.objective_history_, rtol=1e-8)
+    assert_allclose(weighted.transform(Q), copied.transform(Q), atol=1e-6)
+    without = class_wise(n_atoms=2).fit(X, NAMES, sample_weight=(NAMES != "one") * 1.0)
+    assert list(without.classes_) == ["nil", "two"]
+
+
+def test_groups_of_labels_are_the_classes():
+    coder = kc.KernelSparseCoder(Gaussian(1.0), alpha=0.02, groups="y")
+    dl = class_wise(coder).fit(X, NAMES)
+    assert_array_equal(dl.coder_.groups, np.repeat(["nil", "one", "two"], 4))

@@ -35,7 +35,7 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
     classes_: NDArray
     atom_classes_: NDArray
 
-    def _learn(
+    def _learn_classes(
         self,
         X: NDArray,
         y: NDArray | None,
@@ -43,11 +43,7 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         kernel: Kernel,
         sample_weight: NDArray | None = None,
     ) -> tuple[Learner, Outcome]:
-        for name in ("classes_", "atom_classes_"):
-            if name in vars(self):
-                delattr(self, name)
-        if not self.per_class:
-            return super()._learn(X, y, coder, kernel, sample_weight)
+        """As ``_learn``, each class by itself."""
         y = self._require_labels(y)
         self._check_samples(X, y, coder, sample_weight)
         self.kernel_ = self._resolved(kernel, X, sample_weight)
@@ -62,28 +58,33 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         if self.learn_kernel:
             settings = as_settings(self.learn_kernel)
             rounds = settings.rounds
-            first = self._joined_start(parts, starts, X)
-            if self.init != MEANS:  # then the atoms are samples, better left out of L
-                index = np.concatenate([p.rows[c] for p, c in zip(parts, chosen, strict=True)])
-                first = PointDictionary(self.kernel_, X[index], index)
+            first = self._first_of_all(parts, starts, chosen, X)
             self.kernel_ = prepared_start(self.kernel_, X, y, settings)
-            self._better_kernel(coder, first, followed, random_state)
-            starts = self._moved_starts(parts, starts)
+            starts = self._learn_kernel_of_classes(
+                coder, first, parts, starts, followed, random_state
+            )
         learner = self._class_learner(parts, starts, chosen, X, formulation, options)
         outcome = self._alternate(learner, formulation)
         for _ in range(rounds):
             if outcome.status in ("interrupted", "callback"):
                 break
-            self._better_kernel(coder, learner.dictionary(outcome.best), followed, random_state)
+            now = learner.dictionary(outcome.best)
             vectors = [part.now.vectors for part in outcome.best.parts]
-            now = [(frame, own) for (frame, _), own in zip(starts, vectors, strict=True)]
-            starts = self._moved_starts(parts, now)
+            starts = [(frame, own) for (frame, _), own in zip(starts, vectors, strict=True)]
+            starts = self._learn_kernel_of_classes(
+                coder, now, parts, starts, followed, random_state
+            )
             learner = self._class_learner(parts, starts, chosen, X, formulation, options)
             outcome = self._alternate(learner, formulation)
         self._adopt(coder, learner.dictionary(outcome.best))
         self.classes_ = np.array([y[part.rows[0]] for part in parts])
         self.atom_classes_ = np.repeat(np.arange(len(parts)), sizes)
         return learner, outcome
+
+    def _forget_classes(self) -> None:
+        for name in ("classes_", "atom_classes_"):
+            if name in vars(self):
+                delattr(self, name)
 
     def _require_labels(self, y: NDArray | None) -> NDArray:
         if y is None:
@@ -102,7 +103,12 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
             given = given_landmarks(self.kernel_, self.landmarks, X)
         starts, chosen = [], []
         for part in parts:
-            frame = self._class_frame(part, given, random_state)
+            landmarks = given or self._class_landmarks(part, random_state)
+            frame: Frame = (
+                sample_frame(self.kernel_, part.samples)
+                if landmarks is None
+                else LandmarkFrame(landmarks, part.samples)
+            )
             frame.sample_weight = part.sample_weight
             n_atoms = len(part.columns)
             rows, loads = first_atoms(frame, part.samples, n_atoms, self.init, random_state)
@@ -110,15 +116,14 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
             chosen.append(rows[loads.argmax(axis=0)])
         return starts, chosen
 
-    def _class_frame(
-        self, part: ClassPart, given: PointDictionary | None, random_state: np.random.RandomState
-    ) -> Frame:
-        if given is not None:
-            return LandmarkFrame(given, part.samples)
+    def _class_landmarks(
+        self, part: ClassPart, random_state: np.random.RandomState
+    ) -> PointDictionary | None:
+        """Landmarks chosen from the samples of a class; None where all of them serve."""
         if part.n_landmarks is None:
-            return sample_frame(self.kernel_, part.samples)
+            return None
         choice = named_choice(str(self.landmarks), "landmarks")
-        landmarks = choose_landmarks(
+        return choose_landmarks(
             self.kernel_,
             part.samples,
             part.n_landmarks,
@@ -126,14 +131,29 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
             random_state,
             sample_weight=part.sample_weight,
         )
-        return LandmarkFrame(landmarks, part.samples)
 
-    def _joined_start(self, parts: list[ClassPart], starts: list[Start], X: NDArray) -> Dictionary:
-        atoms: list[Dictionary] = [frame.dictionary(vectors) for frame, vectors in starts]
-        return joined(self.kernel_, X, parts, atoms)
+    def _first_of_all(
+        self, parts: list[ClassPart], starts: list[Start], chosen: list[NDArray], X: NDArray
+    ) -> Dictionary:
+        """The first atoms of all classes, as the kernel is learned for them."""
+        if self.init == MEANS:
+            atoms: list[Dictionary] = [frame.dictionary(vectors) for frame, vectors in starts]
+            return joined(self.kernel_, X, parts, atoms)
+        # Atoms that are samples are better left out of L.
+        index = np.concatenate([p.rows[own] for p, own in zip(parts, chosen, strict=True)])
+        return PointDictionary(self.kernel_, X[index], index)
 
-    def _moved_starts(self, parts: list[ClassPart], starts: list[Start]) -> list[Start]:
-        """The same combinations of landmarks in the space of the present kernel."""
+    def _learn_kernel_of_classes(
+        self,
+        coder: BaseKernelCoder,
+        dictionary: Dictionary,
+        parts: list[ClassPart],
+        starts: list[Start],
+        X: NDArray,
+        random_state: np.random.RandomState,
+    ) -> list[Start]:
+        """Better kernel parameters for the atoms of all classes; these in the new space."""
+        self._better_kernel(coder, dictionary, X, random_state)
         return [
             self._moved_frame(frame, frame.weights(vectors), part.samples)
             for part, (frame, vectors) in zip(parts, starts, strict=True)

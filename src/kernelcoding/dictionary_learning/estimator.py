@@ -224,7 +224,9 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         X = self._validate_training(X, kernel)
         weight = self._checked_weight(sample_weight, X)
         labels = None if y is None else np.asarray(y)
-        learner, outcome = self._learn(X, labels, coder, kernel, weight)
+        self._forget_classes()
+        learn = self._learn_classes if self.per_class else self._learn
+        learner, outcome = learn(X, labels, coder, kernel, weight)
         outcome.best.convergence.warn(" of training samples")
         if isinstance(learner, AtomLearner):
             frame, best = learner.frame, outcome.best

@@ -19,13 +19,14 @@ def test_materials_of_two_kinds(tmp_path, rng):
         mask[8:48, 8:48] = 255
         put(tmp_path / "fmd" / "mask" / name / f"{number:02d}.jpg", mask)
     scale = replace(
-        fmd.QUICK, rounds=1, n_splits=1, curve_splits=1, sizes=(6,), view_sizes=(6,),
+        fmd.QUICK, rounds=1, n_splits=1, curve_splits=1, sizes=(6,), view_sizes=(6,), read_splits=1,
+        read_sizes=(6,),
         vocabulary=VOCABULARY, mixture=Mixture(2, 4, 8, 400, 10), covariance=Covariance(40, 10),
     )  # fmt: skip
     experiment = fmd.fmd_experiment(scale, quick=True)
     path = run_experiment(experiment, tmp_path, tmp_path / "runs", download=False, progress=False)
     found = results(path)
-    assert len(found) == len(list(experiment.cells())) == 6 + 2 + 13 + 6 + 2 + 3 + 6
+    assert len(found) == len(list(experiment.cells())) == 6 + 2 + 13 + 8 + 6 + 2 + 3 + 6
     assert found["all samples, one kernel/kSC/None/0"]["value"] > 60
     chosen = found["all samples, four kernels/kSC/None/0"]["configuration"]
     assert chosen["weights"] in ("equal", "alignment")

@@ -8,7 +8,12 @@ from sklearn.svm import SVC
 
 import kernelcoding as kc
 from helpers.learning import digits
-from kernelcoding.experiments.paper.rows import control_row, sparse_coder, supervised_row
+from kernelcoding.experiments.paper.rows import (
+    control_row,
+    reading_rows,
+    sparse_coder,
+    supervised_row,
+)
 from kernelcoding.experiments.paper.several_kernel_rows import (
     kernels_residual_row,
     kernels_supervised_row,
@@ -60,3 +65,24 @@ def test_a_control_says_of_which_method_it_is():
     assert control.name != row.name
     assert control.space == {"alpha": (0.1,), "eta": (1e-9,)}
     assert (control.kernel, control.view, control.build) == (row.kernel, row.view, row.build)
+
+
+def test_codes_read_in_four_ways_are_those_of_the_same_dictionaries():
+    spaces = {"kSC, read": {"alpha": (0.02,)}, "kLLC, read": {"n_neighbors": (4,)}}
+    rows = {row.name: row for row in reading_rows(spaces, 3, (1.0,))}
+    assert len(rows) == 8
+    settings = {"alpha": 0.02}
+    dl = kc.KernelDictionaryLearning(
+        kc.KernelSparseCoder("precomputed", alpha=0.02), n_atoms=20, max_iter=3
+    )
+    assert repr(rows["kSC, 1-NN"].build(settings, 20)) == repr(dl)
+    assert repr(rows["kSC, SVM"].build(settings, 20)) == repr(dl)
+    residual = rows["kSC, residuals"].build(settings, 20)
+    assert repr(residual) == repr(kc.ResidualClassifier(dl))
+    per_class = clone(dl).set_params(per_class=True)
+    class_wise = rows["kSC, class-wise"].build(settings, 20)
+    assert repr(class_wise) == repr(kc.ResidualClassifier(per_class))
+    train, test, y, _ = stacks()
+    codes = dl.fit(train[:, :, 1], y).transform(test[:, :, 1])
+    same = residual.fit(train[:, :, 1], y).coder_.transform(test[:, :, 1])
+    assert_array_equal(same, codes)

@@ -37,6 +37,8 @@ def test_faces_of_five_people(tmp_path):
     values = {key.split("/")[1]: record["value"] for key, record in found.items()}
     assert found["all samples, residual rule/kSC/None/0"]["value"] > 90
     assert values["l-SkSC"] > 70
+    assert values["kSC, residuals"] > 90
+    assert values["kSC, class-wise"] > 90
     lc = found["25 atoms/LC-KSVD/25/0"]
     assert lc["nonzeros"] <= 25
     assert lc["artifacts"]["objective_steps"][:3] == ["codes", "atoms", "codes"]

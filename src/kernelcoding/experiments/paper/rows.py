@@ -217,10 +217,14 @@ def _kernel_svm(settings: Settings, n_atoms: int) -> SVC:
     return SVC(kernel="precomputed", C=settings["C"])
 
 
-def residual_rule_methods(
-    spaces: Mapping[str, Space], rounds: int, costs: Sequence[float]
-) -> tuple[Method, ...]:
-    """Codes of learned dictionaries, read in five ways with the same settings to choose from.
+CODERS_READ: tuple[tuple[str, CoderBuilder], ...] = (
+    ("kSC", sparse_coder),
+    ("kLLC", local_coder),
+)
+
+
+def learned_residual_rows(spaces: Mapping[str, Space], rounds: int) -> tuple[Method, ...]:
+    """The residual rule through the samples of one dictionary, and of a dictionary per class.
 
     Parameters
     ----------
@@ -228,6 +232,29 @@ def residual_rule_methods(
         Search spaces of ``kSC, read`` and ``kLLC, read``.
     rounds : int
         Of learning.
+
+    Returns
+    -------
+    methods : tuple of Method
+    """
+    return tuple(
+        learned_residual_row(
+            f"{name}, {how}", coder, Gaussian(), spaces[f"{name}, read"], rounds, per_class
+        )
+        for name, coder in CODERS_READ
+        for how, per_class in (("residuals", False), ("class-wise", True))
+    )
+
+
+def reading_rows(
+    spaces: Mapping[str, Space], rounds: int, costs: Sequence[float]
+) -> tuple[Method, ...]:
+    """Codes of learned dictionaries, read in four ways with the same settings to choose from.
+
+    Parameters
+    ----------
+    spaces, rounds
+        As in :func:`learned_residual_rows`.
     costs : sequence of float
         Values of C of the linear SVM.
 
@@ -235,18 +262,12 @@ def residual_rule_methods(
     -------
     methods : tuple of Method
     """
-    coders: tuple[tuple[str, CoderBuilder], ...] = (("kSC", sparse_coder), ("kLLC", local_coder))
     rows: list[Method] = []
-    for name, coder in coders:
-        space, kernel = spaces[f"{name}, read"], Gaussian()
-        rows += [
-            nearest_code_row(f"{name}, 1-NN", coder, kernel, space, rounds),
-            linear_svm_row(f"{name}, SVM", coder, kernel, space, rounds, costs),
-            learned_residual_row(f"{name}, residuals", coder, kernel, space, rounds),
-            learned_residual_row(f"{name}, class-wise", coder, kernel, space, rounds, True),
-            supervised_row(f"l-S{name}", coder, "linear", kernel, space, rounds),
-        ]
-    return tuple(rows)
+    for name, coder in CODERS_READ:
+        space = spaces[f"{name}, read"]
+        rows.append(nearest_code_row(f"{name}, 1-NN", coder, Gaussian(), space, rounds))
+        rows.append(linear_svm_row(f"{name}, SVM", coder, Gaussian(), space, rounds, costs))
+    return (*rows, *learned_residual_rows(spaces, rounds))
 
 
 def curve_methods(
