@@ -27,8 +27,11 @@ end_at_once.only_at_the_start = True  # type: ignore[attr-defined]
 
 def main() -> None:
     """Entry point of the ``kernelcoding`` command."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
-        signal.signal(signal.SIGINT, end_at_once)
+    try:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
+            signal.signal(signal.SIGINT, end_at_once)
+    except KeyboardInterrupt:
+        end_at_once(signal.SIGINT, None)
     try:
         from kernelcoding.cli import main as run
     except ModuleNotFoundError as missing:

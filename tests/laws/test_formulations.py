@@ -117,6 +117,7 @@ def test_codes_that_follow_their_atoms_do_not_jump(name, rng):
     assert (largest < 0.01) == FORMULATIONS[name].follows_atoms
 
 
+@pytest.mark.filterwarnings("ignore:The l1 norm of every code on the simplex")
 @EVERY_FORMULATION
 def test_a_dictionary_of_another_size_is_refused_where_atoms_are_known(formulation):
     formulation.check(14)
@@ -306,6 +307,7 @@ def test_for_all_atoms_it_is_the_same(formulation):
     assert_array_equal(same.gap(problem, codes), formulation.gap(problem, codes))
 
 
+@pytest.mark.filterwarnings("ignore:The l1 norm of every code on the simplex")
 @pytest.mark.parametrize("labels", [False, True])
 @EVERY_FORMULATION
 def test_for_some_atoms_it_is_what_one_would_write_for_them(formulation, labels, rng):
