@@ -165,7 +165,7 @@ def _pair(rng: Generator, by_clarabel: bool) -> tuple[str, str]:
     if kind < 0.45:
         return str(rng.choice([*PRIORS, "Own"])), "OneAtom"
     if kind < 0.46:
-        return "Own", str(rng.choice(["Free", "SumToOne"]))
+        return "Own", str(rng.choice(CONVEX))
     return str(rng.choice(PRIORS)), str(rng.choice(CONVEX))
 
 

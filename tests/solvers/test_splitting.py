@@ -8,6 +8,7 @@ from helpers import cases
 from helpers.cases import solve
 from kernelcoding.constraints import NonNegative, Simplex, SumToOne
 from kernelcoding.formulations import Penalised
+from kernelcoding.problem import CodingProblem
 from reference import convex
 from solvers.test_proximal import OWN, TIGHT, named, reference
 
@@ -91,3 +92,11 @@ def test_a_prior_is_asked_about_once_per_step(constraint):
     result = solve(cases.problem("regular"), Penalised(prior, constraint, 0.05))
     assert result.converged.all()
     assert prior.calls <= 6 * result.n_iter.max() + 300
+
+
+@pytest.mark.parametrize("constraint", [*LIMITED, SumToOne()], ids=named)
+def test_atoms_that_are_all_zero_have_codes(constraint):
+    problem = CodingProblem(np.array([0.0, 1.0]), np.zeros((2, 3)), np.zeros((3, 3)))
+    result = solve(problem, Penalised(OWN[0], constraint, 0.005))
+    assert result.converged.all()
+    assert constraint.contains(result.codes, 1e-12).all()

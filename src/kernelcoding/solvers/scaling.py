@@ -71,8 +71,9 @@ def _share_of_least(problem: CodingProblem, sum_to_one: bool) -> float:
         largest = np.maximum(largest, squares.max())
         least = own + (own[:, None] - 2.0 * problem.cross + squares).min(axis=1)
     else:
-        least = np.sqrt(own * squares[squares > 0].min())
-    shares = least[(least > 0) & (largest > 0)] / largest[(least > 0) & (largest > 0)]
+        least = np.sqrt(own * min(squares[squares > 0], default=0.0))
+    known = (least > 0) & (largest > 0)
+    shares = least[known] / largest[known]
     return float(shares.min(initial=1.0))
 
 

@@ -59,7 +59,7 @@ class Splitting:
         self.values, self.vectors = problem.facts.spectrum
         self.values = np.maximum(self.values, 0.0)
         self.ones = self.vectors.sum(axis=0)  # the vector of ones, in eigenvectors
-        self.largest = float(problem.facts.lipschitz)
+        self.largest = float(self.values[-1]) or 1.0  # atoms that are all zero have no scale
 
     def weight(self, level: int) -> float:
         """The weight of a level."""
@@ -111,11 +111,20 @@ class Splitting:
     def finished(self, rows: Rows) -> tuple[NDArray, NDArray]:
         """Allowed codes of rows, and which of them are as good as asked for."""
         if self.constraint.nonnegative:
-            # The copies agree up to the limit; the one that is allowed is taken.
-            return self.constraint.project(rows.targets[1]), np.ones(len(rows.index), dtype=bool)
+            # The copies agree up to the limit; made feasible, the better one is taken: a prior of
+            # great weight counts what little they differ by.
+            copies = [self.constraint.project(copy) for copy in rows.targets]
+            values = [self._value(copy, rows.cross) for copy in copies]
+            better = np.less_equal(*values)[:, None]
+            return np.where(better, *copies), np.ones(len(rows.index), dtype=bool)
         codes = self._proximal_step(rows.targets[0], rows.cross)
         off = np.abs(self._proximal_step(codes, rows.cross) - codes).max(axis=1)
         return codes, self.largest * off <= rows.limits
+
+    def _value(self, codes: NDArray, cross: NDArray) -> NDArray:
+        """The objective up to what no code changes, (m,)."""
+        fit = 0.5 * np.einsum("ij,ij->i", codes, codes @ self.problem.gram - 2.0 * cross)
+        return fit + self.penalty.value(codes)
 
     def _proximal_step(self, codes: NDArray, cross: NDArray) -> NDArray:
         ahead = codes + (cross - codes @ self.problem.gram) / self.largest
