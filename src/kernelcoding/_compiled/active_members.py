@@ -73,8 +73,8 @@ def allocate(n_atoms):
 
 @inner
 def allowance(row, atom):
-    """Violation accepted at one atom."""
-    return row.tol * (row.l1[atom] if row.l1[atom] > 0.0 else row.scale)
+    """Violation accepted at one atom; a price beyond all correlations says nothing of theirs."""
+    return row.tol * (min(row.l1[atom], row.scale) if row.l1[atom] > 0.0 else row.scale)
 
 
 @inner

@@ -24,6 +24,8 @@ from .result import CodingResult, Options
 
 Solver = Callable[..., CodingResult]
 
+NO_LESS = 1e-12  # double precision can tell nothing smaller apart
+
 
 def solve_scaled(
     solver: Solver,
@@ -36,26 +38,34 @@ def solve_scaled(
     scale = problem.facts.equilibration
     if not constraint.is_convex or (scale is None and isinstance(penalty, Penalty)):
         return solver(problem, penalty, constraint, options)
-    if scale is None or not (constraint.is_cone and isinstance(penalty, Penalty)):
+    fixed = scale is None or not (constraint.is_cone and isinstance(penalty, Penalty))
+    if fixed or _has_shared_ridge(penalty, constraint):
         tol = options.tol * _share_of_least(problem, constraint.sum_to_one)
         return solver(problem, penalty, constraint, replace(options, tol=tol))
-    # One ridge for all atoms is one factor for all samples, and keeps small atoms in sight.
-    shared_ridge = not constraint.nonnegative and bool(np.any(penalty.ridge))
-    if shared_ridge and penalty.groups is None:
-        return solver(problem, penalty, constraint, options)
+    assert scale is not None and isinstance(penalty, Penalty)
     scale, groups = _group_scale(scale, penalty.groups)
     facts = problem.facts.scaled_by(scale)
     cross = problem.cross.astype(np.float64) * scale
     own = problem.self_similarity.astype(np.float64)
     start = None if options.start is None else _times(options.start, 1.0 / scale)
+    scaled = CodingProblem(own, cross, facts.double, facts)
+    # Atoms of a group may still differ.
+    tol = options.tol * (1.0 if groups is None else _share_of_least(scaled, sum_to_one=False))
     result = solver(
-        CodingProblem(own, cross, facts.double, facts),
+        scaled,
         Penalty(penalty.l1 * scale, penalty.ridge * scale**2, groups),
         constraint,
-        replace(options, start=start),
+        replace(options, start=start, tol=tol),
     )
     codes = _times(result.codes, scale).astype(problem.cross.dtype, copy=False)
     return replace(result, codes=codes)
+
+
+def _has_shared_ridge(penalty: AnyPenalty, constraint: Constraint) -> bool:
+    """One ridge for all atoms is one factor for all samples, and keeps small atoms in sight."""
+    if not isinstance(penalty, Penalty) or penalty.groups is not None:
+        return False
+    return not constraint.nonnegative and bool(np.any(penalty.ridge))
 
 
 def _share_of_least(problem: CodingProblem, sum_to_one: bool) -> float:
@@ -74,7 +84,7 @@ def _share_of_least(problem: CodingProblem, sum_to_one: bool) -> float:
         least = np.sqrt(own * min(squares[squares > 0], default=0.0))
     known = (least > 0) & (largest > 0)
     shares = least[known] / largest[known]
-    return float(shares.min(initial=1.0))
+    return max(float(shares.min(initial=1.0)), NO_LESS)
 
 
 def _group_scale(scale: NDArray, groups: Groups | None) -> tuple[NDArray, Groups | None]:

@@ -25,6 +25,7 @@ from .result import CodingResult, Options
 BALANCED = 10.0  # one residual may be this many times the other
 LOOKS = 10  # steps between looks at them
 SETTLED = 2000  # steps after which weights stay, so that the method converges
+AGREED = 1e-2  # part of the tolerance by which objectives of the copies of a code may differ
 TIGHTER = 0.3  # part of the tolerance where codes that met it were not good enough
 
 
@@ -87,7 +88,11 @@ class Splitting:
                 after[1] = np.maximum(codes + prices[1], 0.0)
             rows.targets[:, same] = after
             rows.prices[:, same] = prices + codes - after
-            apart[same] = self.largest * np.abs(codes - after).max(axis=(0, 2))
+            off = np.abs(codes - after)
+            apart[same] = self.largest * off.max(axis=(0, 2))
+            # What the multipliers charge for the difference: the objective may be off by that.
+            charge = rho * (np.abs(rows.prices[:, same]) * off).sum(axis=(0, 2))
+            apart[same] = np.maximum(apart[same], charge / AGREED)
             moved[same] = rho * np.abs(after - before).max(axis=(0, 2))
         return apart, moved
 
@@ -114,9 +119,9 @@ class Splitting:
             # The copies agree up to the limit; made feasible, the better one is taken: a prior of
             # great weight counts what little they differ by.
             copies = [self.constraint.project(copy) for copy in rows.targets]
-            values = [self._value(copy, rows.cross) for copy in copies]
-            better = np.less_equal(*values)[:, None]
-            return np.where(better, *copies), np.ones(len(rows.index), dtype=bool)
+            first, second = (self._value(copy, rows.cross) for copy in copies)
+            alike = np.abs(first - second) <= AGREED * rows.limits
+            return np.where((first <= second)[:, None], *copies), alike
         codes = self._proximal_step(rows.targets[0], rows.cross)
         off = np.abs(self._proximal_step(codes, rows.cross) - codes).max(axis=1)
         return codes, self.largest * off <= rows.limits
@@ -137,11 +142,13 @@ def solve(
     """Codes of a penalty of which only value and proximal map are known, under a constraint.
 
     A row stops when copies of its code differ, and moved, by no more than
-    ``tol * max(|k|, K_jj)`` in units of the gradient.
+    ``tol * max|k|`` in units of the gradient (``tol * max(|k|, K_jj)`` for codes that sum to one).
     """
     dtype, problem = problem.cross.dtype, problem.astype(np.float64)
     split = Splitting(problem, penalty, constraint)
-    scale = np.maximum(np.abs(problem.cross).max(axis=1), np.diag(problem.gram).max())
+    scale = np.abs(problem.cross).max(axis=1)
+    if constraint.sum_to_one:  # no small code, no small gradient, whatever k
+        scale = np.maximum(scale, np.diag(problem.gram).max())
     codes = np.zeros_like(problem.cross)
     start = codes if options.start is None else dense(options.start).astype(np.float64)
     rows = split.begin(start, options.tol * scale)
