@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelcoding as kc
 from helpers.learning import digits
 from helpers.supervised import supervised
 from kernelcoding import constraints, persistence, priors
-from kernelcoding.classification import LinearRule
+from kernelcoding.classification import LinearRule, LogisticRule
 from kernelcoding.classification.task_driven import fitting, logistic_loss
 from kernelcoding.classification.task_driven.adjoint import pull_back
 from kernelcoding.classification.task_driven.training import atom_gradient
@@ -244,6 +246,34 @@ def test_all_that_joint_training_offers(classifier, data, tmp_path):
     assert_array_equal(loaded.decision_function(Q), model.decision_function(Q))
     again = task_driven(classifier=classifier, n_landmarks=60).fit(X, y)
     assert_array_equal(again.predict_proba(Q), model.predict_proba(Q))
+
+
+def test_the_logistic_classifier_is_that_of_the_loss(data):
+    """Multinomial logistic regression of plain codes at one scale."""
+    X, y, Q, _ = data
+    model = task_driven(classifier=LogisticRule(rho=0.01)).fit(X, y)
+    assert model.rho_ == 0.01
+    codes = model.transform(X)
+    scale = 1.0 / np.sqrt(np.mean(codes**2))
+    peer = LogisticRegression(C=1.0 / (0.01 * len(X)), tol=1e-10, max_iter=10_000)
+    peer.fit(scale * codes, y)
+    scores = peer.decision_function(scale * model.transform(Q))
+    found = model.decision_function(Q)
+    assert_allclose(
+        found - found.mean(axis=1, keepdims=True),
+        scores - scores.mean(axis=1, keepdims=True),
+        atol=2e-2,
+    )
+    without = task_driven(classifier=LogisticRule(fit_intercept=False)).fit(X, y)
+    assert not without.classifier_.bias.any()
+
+
+def test_probabilities_are_calibrated_for_the_last_classifier(data):
+    X, y, Q, labels = data
+    model = task_driven(classifier="logistic", max_iter=10).fit(X, y)
+    found = log_loss(labels, model.predict_proba(Q))
+    scores = model.decision_function(Q)
+    assert found < 1.1 * min(log_loss(labels, softmax(t * scores, axis=1)) for t in (0.25, 0.5, 1))
 
 
 def test_without_refit_the_classifier_of_the_epochs_stays(data):

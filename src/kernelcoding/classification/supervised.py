@@ -94,7 +94,8 @@ random_state
         Joint training minimises the objective above. Task-driven training learns a dictionary
         without labels, then changes its atoms along the gradient of the logistic loss of all
         classes at plain codes (Mairal, Bach and Ponce, 2012, here for atoms of H): labels never
-        enter a code. It has as many epochs as ``max_iter`` and does not look at ``eta``. A trial
+        enter a code. It has as many epochs as ``max_iter`` and does not look at ``eta``;
+        ``"logistic"`` then is the classifier with this loss, others are fitted afterwards. A trial
         on four of five samples comes first: if it raises the loss of the others by more than its
         standard error, the dictionary stays as it is. It pays for few atoms. The coder is
         KernelSparseCoder without groups, or KernelCoder with a prior that does not look at atoms.

@@ -15,11 +15,12 @@ from ...dictionary_learning.learner import AtomLearner, Snapshot
 from ...dictionary_learning.loop import Alternation, HalfStep, Outcome
 from ..labels import Labels
 from ..learner import SupervisedLearner
+from ..rules import LogisticRule
 from .adjoint import has_adjoint
+from .multinomial import MultinomialRule, left_out
 from .training import Lesson, TaskDriven
 
 JOINT, TASK_DRIVEN, UNSUPERVISED = "joint", "task-driven", "unsupervised"
-LEFT_OUT = 5  # one of so many samples judges
 
 
 def check_training(training: str, coder: BaseKernelCoder) -> None:
@@ -48,6 +49,8 @@ class PlainLearner(SupervisedLearner):
     def with_rule(self, best: Snapshot) -> Snapshot:
         """The same atoms with the rule's classifier of their codes."""
         self.eta = 1.0  # no error is weighed against the loss
+        if isinstance(self.rule, LogisticRule):
+            self.rule = MultinomialRule.like(self.rule, self.wanted.labels)
         data = self.training_codes(best.now.codes, best.now.vectors)
         self.rho = self.rule.choose_rho(data) if self.rho is None else self.rho
         found = self.rule.fit(data, self.rho)
@@ -155,11 +158,3 @@ def _run(
     model.n_iter_ += outcome.n_iter
     model.status_ = outcome.status
     return outcome
-
-
-def left_out(labels: Labels, rng: np.random.RandomState) -> NDArray:
-    """One of five samples, spread over classes."""
-    order = rng.permutation(len(labels.members))
-    if labels.numbers is not None:
-        order = order[np.argsort(labels.numbers[order], kind="stable")]
-    return np.sort(order[min(LEFT_OUT // 2, len(order) - 1) :: LEFT_OUT])

@@ -36,6 +36,7 @@ def fit(
     rho: float,
     multilabel: bool,
     start: tuple[NDArray, NDArray] | None = None,
+    intercept: bool = True,
 ) -> tuple[NDArray, NDArray]:
     """Weights (N, S) and intercepts (S,) of dense codes."""
     shape = codes.shape[1] + 1, members.shape[1]
@@ -47,7 +48,7 @@ def fit(
         pull = share * slopes(scores, members, multilabel)
         total = float(share[:, 0] @ losses(scores, members, multilabel))
         total += 0.5 * rho * float(np.sum(weights[:-1] ** 2))
-        step = np.vstack([codes.T @ pull + rho * weights[:-1], pull.sum(axis=0)])
+        step = np.vstack([codes.T @ pull + rho * weights[:-1], intercept * pull.sum(axis=0)])
         return total, step.ravel()
 
     first = np.zeros(shape) if start is None else np.vstack(start)

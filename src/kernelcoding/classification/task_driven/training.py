@@ -24,11 +24,11 @@ from ..labels import Labels
 from . import logistic_loss
 from .adjoint import pull_back
 from .atom_steps import AtomSteps
+from .multinomial import RHOS, scale_of
 
 DAMPING = 1e-3  # relative to the mean squared norm of atoms
 BATCHES, SMALLEST, LARGEST = 20, 32, 128
 RATE = 0.02  # of steps of the classifier between its fits
-RHOS = np.logspace(0, -4, 9)
 
 Scorer = tuple[NDArray, NDArray]  # weights (N, S) of scaled codes, and intercepts (S,)
 
@@ -69,8 +69,7 @@ class TaskDriven:
         self.formulation = learner.formulation
         self.lesson, self.rng, self.vectors = lesson, rng, start.vectors
         self.coded = self._code(start)
-        spread = float(np.sqrt(np.mean(self.codes**2)))
-        self.scale = 1.0 / spread if spread > 0.0 else 1.0  # of codes; never changed again
+        self.scale = scale_of(self.codes)  # never changed again
         n = len(lesson.rows)
         self.batch = int(np.clip(n // BATCHES, SMALLEST, LARGEST))
         self.steps = AtomSteps(self.frame, learner.bounded, n_epochs * -(-n // self.batch))
