@@ -96,9 +96,10 @@ random_state
         classes at plain codes (Mairal, Bach and Ponce, 2012, here for atoms of H): labels never
         enter a code. It has as many epochs as ``max_iter`` and does not look at ``eta``;
         ``"logistic"`` then is the classifier with this loss, others are fitted afterwards. A trial
-        on four of five samples comes first: if it raises the loss of the others by more than its
-        standard error, the dictionary stays as it is. It pays for few atoms. The coder is
-        KernelSparseCoder without groups, or KernelCoder with a prior that does not look at atoms.
+        on four of five samples comes first: unless the loss of the others falls by more than half
+        its standard error, the dictionary stays as it is. It pays for few atoms. Codes are those of
+        KernelSparseCoder without groups, KernelLCC, KernelLLC with ``n_neighbors``, or KernelCoder
+        with their priors, a ridge or none.
 
     Attributes
     ----------
@@ -120,7 +121,7 @@ random_state
         The numbers that "auto" stood for; ``rho_`` of the joint objective.
     training_kept_ : str
         Which dictionary was kept: "joint" or "task-driven" as asked for, or "unsupervised" where
-        task-driven training raised the loss of samples left out, or was stopped before it began.
+        task-driven training did not help samples left out, or was stopped before it began.
 
     Notes
     -----

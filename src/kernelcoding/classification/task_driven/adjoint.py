@@ -6,38 +6,46 @@ or what makes the code sum to one. A loss with the gradient g in the code then h
 :math:`b_S = H^{-1}(g_S - \nu 1)` (:math:`\nu` zero, or what makes b sum to zero),
 
 .. math:: \mathrm d\ell = b_S^\top(\mathrm dk_S - \mathrm dK_{SS}\, y_S).
+
+Penalties that look at squared distances (LCC, approximate LLC) add what they change with these,
+:math:`k(x, x) - 2k_j + K_{jj}`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from ...codes import Codes, times
-from ...formulations import Formulation
-from ...formulations.penalised import Penalised
+from ...formulations import Formulation, NeighbourFit, Penalised
 from ...penalty import Penalty
-from ...priors import FixedPrior
+from ...priors import FixedPrior, LocalCoordinate
 from ...problem import CodingProblem
 
 ROOM = 2**20  # numbers in a stack of small systems
 
 
-def has_adjoint(formulation: Formulation) -> bool:
-    """Whether codes can be differentiated: penalties that look at no atoms, convex constraints."""
+Differentiable = Penalised | NeighbourFit
+
+
+def has_adjoint(formulation: Formulation) -> TypeGuard[Differentiable]:
+    """Whether codes can be differentiated here."""
+    if isinstance(formulation, NeighbourFit):
+        return True
     return (
         isinstance(formulation, Penalised)
-        and isinstance(formulation.prior, FixedPrior)
+        and isinstance(formulation.prior, (FixedPrior, LocalCoordinate))
         and formulation.kind in ("quadratic", "sparse")
         and formulation.constraint.is_convex
     )
 
 
 def pull_back(
-    formulation: Penalised,
+    formulation: Differentiable,
     problem: CodingProblem,
     codes: Codes,
     gradient: NDArray,
@@ -47,7 +55,7 @@ def pull_back(
 
     Parameters
     ----------
-    formulation : Penalised
+    formulation : Penalised or NeighbourFit
         What the codes are; it must have an adjoint.
     problem : CodingProblem
     codes : array of shape (n, N)
@@ -64,19 +72,49 @@ def pull_back(
     gram : array of shape (N, N), symmetric
         In ``problem.gram``, each of whose off-diagonal numbers counts twice.
     """
-    penalty = formulation.penalty(problem)
-    assert isinstance(penalty, Penalty)
-    ridge = np.broadcast_to(penalty.ridge, gradient.shape) + damping
     rows = sparse.csr_array(codes)
+    ridge = np.broadcast_to(_ridge(formulation, problem, rows) + damping, gradient.shape)
+    sum_to_one = isinstance(formulation, NeighbourFit) or formulation.constraint.sum_to_one
     cross = np.zeros(gradient.shape)
     for some, atoms, used in _alike(rows):
         right = np.where(used, gradient[some[:, None], atoms], 0.0)
         systems = _systems(problem.gram, atoms, used, ridge[some[:, None], atoms])
-        solved = _solve(systems, right, used, formulation.constraint.sum_to_one)
+        solved = _solve(systems, right, used, sum_to_one)
         place = np.broadcast_to(some[:, None], atoms.shape)[used]
         cross[place, atoms[used]] = solved[used]
     mixed = times(sparse.csr_array(rows.T), cross)  # sum over samples of y b'
-    return cross, -0.5 * (mixed + mixed.T)
+    gram = -0.5 * (mixed + mixed.T)
+    by_distance = _by_distance(formulation, rows, cross)
+    if by_distance is not None:
+        cross = cross + 2.0 * by_distance
+        gram[np.diag_indices_from(gram)] -= by_distance.sum(axis=0)
+    return cross, gram
+
+
+def _ridge(formulation: Differentiable, problem: CodingProblem, rows: sparse.csr_array) -> NDArray:
+    """What penalties add to the diagonals of the systems, (n, N), (n, 1) or (1, N)."""
+    if isinstance(formulation, Penalised):
+        penalty = formulation.penalty(problem)
+        assert isinstance(penalty, Penalty)
+        return penalty.ridge
+    trace = np.sum(problem.squared_distances(), axis=1, where=rows.toarray() != 0.0)
+    return formulation.regularization * trace[:, None]
+
+
+def _by_distance(
+    formulation: Differentiable, rows: sparse.csr_array, solved: NDArray
+) -> NDArray | None:
+    """Minus the derivatives in squared distances that penalties look at, (n, N); None: at none.
+
+    The penalty's own derivatives in distances, changed along b.
+    """
+    if isinstance(formulation, NeighbourFit):  # half the ridge, times the sum of distances
+        codes = rows.toarray()
+        along = formulation.regularization * np.sum(codes * solved, axis=1, keepdims=True)
+        return np.where(codes != 0.0, along, 0.0)
+    if isinstance(formulation.prior, LocalCoordinate):
+        return formulation.alpha * solved * rows.sign().toarray()
+    return None
 
 
 def _alike(rows: sparse.csr_array) -> Iterator[tuple[NDArray, NDArray, NDArray]]:

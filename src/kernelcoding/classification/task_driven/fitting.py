@@ -20,6 +20,9 @@ from .adjoint import has_adjoint
 from .multinomial import MultinomialRule, left_out
 from .training import Lesson, TaskDriven
 
+# Standard errors that the loss of samples left out must fall by. With noisy labels it hardly
+# changes while codes get worse.
+LEAST = 0.5
 JOINT, TASK_DRIVEN, UNSUPERVISED = "joint", "task-driven", "unsupervised"
 
 
@@ -30,9 +33,10 @@ def check_training(training: str, coder: BaseKernelCoder) -> None:
     if training == TASK_DRIVEN and not has_adjoint(coder._outline()):
         raise ValueError(
             f"training={TASK_DRIVEN!r} differentiates codes, and those of {type(coder).__name__} "
-            "with these parameters have no derivative here. Use KernelSparseCoder (without "
-            "groups) or KernelCoder with NoPrior, Ridge, L1, WeightedL1 or ElasticNet and the "
-            f"constraint Free, NonNegative, SumToOne or Simplex; or training={JOINT!r}."
+            "with these parameters have no derivative here. Use KernelSparseCoder without groups, "
+            "KernelLCC, KernelLLC with n_neighbors, or KernelCoder with NoPrior, Ridge, L1, "
+            "WeightedL1, ElasticNet or LocalCoordinate and the constraint Free, NonNegative, "
+            f"SumToOne or Simplex; or training={JOINT!r}."
         )
 
 
@@ -61,7 +65,7 @@ class Trained(NamedTuple):
     """What training leaves behind."""
 
     best: Snapshot
-    kept: str  # "task-driven", or "unsupervised" where training did harm
+    kept: str  # "task-driven", or "unsupervised" where training did not help
 
 
 def train(
@@ -69,9 +73,9 @@ def train(
 ) -> Trained:
     """Train the atoms of an outcome; figures of the model grow as by any run of the loop.
 
-    A trial on four of five samples says whether the loss of the others rises by more than its
-    standard error. Their labels choose the weight of the classifier's penalty and which of the two
-    dictionaries is kept; the last training, on all samples, starts anew.
+    A trial on four of five samples says whether the loss of the others falls by more than half
+    its standard error. Their labels choose the weight of the classifier's penalty and which of the
+    two dictionaries is kept; the last training, on all samples, starts anew.
     """
     control = Trained(learner.with_rule(outcome.best), UNSUPERVISED)
     if outcome.status in ("interrupted", "callback"):
@@ -117,12 +121,13 @@ def _trial(
     rise, error = mean_and_error(
         taught.losses(judges) - before, learner.wanted.sample_weight[judges]
     )
+    helps = rise < -LEAST * error
     if model.verbose > 0:
         sys.stderr.write(
             f"the trial changed the loss of samples left out by {rise:.3g} +- {error:.2g}: "
-            f"{UNSUPERVISED if rise > error else TASK_DRIVEN} atoms\n"
+            f"{TASK_DRIVEN if helps else UNSUPERVISED} atoms\n"
         )
-    return None if rise > error else taught.rho
+    return taught.rho if helps else None
 
 
 def mean_and_error(values: NDArray, weights: NDArray) -> tuple[float, float]:

@@ -17,12 +17,11 @@ from ...codes import dense, times
 from ...dictionary_learning.coding import Coded, code_all
 from ...dictionary_learning.learner import AtomLearner, Snapshot
 from ...dictionary_learning.state import Candidate
-from ...formulations.penalised import Penalised
 from ...problem import CodingProblem
 from ..classifiers import LinearClassifier
 from ..labels import Labels
 from . import logistic_loss
-from .adjoint import pull_back
+from .adjoint import has_adjoint, pull_back
 from .atom_steps import AtomSteps
 from .multinomial import RHOS, scale_of
 
@@ -64,7 +63,7 @@ class TaskDriven:
         n_epochs: int,
         rng: np.random.RandomState,
     ):
-        assert isinstance(learner.formulation, Penalised)
+        assert has_adjoint(learner.formulation)
         self.frame, self.options = learner.frame, learner.options
         self.formulation = learner.formulation
         self.lesson, self.rng, self.vectors = lesson, rng, start.vectors
