@@ -84,6 +84,7 @@ def fitted():
         "linear": supervised("linear"),
         "bilinear": supervised("bilinear"),
         "margin": supervised("max-margin"),
+        "task-driven": supervised("logistic", training="task-driven"),
         "lc-ksvd": kc.LabelConsistentKSVD(n_atoms=12, max_iter=2),
         "d-ksvd": kc.DiscriminativeKSVD(n_atoms=12, kernel="rbf", max_iter=2),
         "pairs": kc.KernelDictionaryPairLearning("rbf", n_atoms=12, max_iter=2),

@@ -21,7 +21,7 @@ from kernelcoding.persistence.registry import FOREIGN, LOCATIONS, OWN, class_nam
 # Rooms that models are not made of: they read, print, download or compile.
 ELSEWHERE = ("_compiled", "cli", "datasets", "displays", "experiments", "persistence", "report")
 # Estimators that no model in a file can hold: functions of users, and what lives within one fit.
-UNHELD = {"CallableKernel", "Custom", "DistanceKernel", "Known"}
+UNHELD = {"CallableKernel", "Custom", "DistanceKernel", "Known", "MultinomialRule"}
 
 # Public, to be inherited from or to hold a function.
 UNHELD_BASES = {

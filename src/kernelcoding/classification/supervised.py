@@ -33,6 +33,7 @@ from .classifiers import Classifier
 from .labels import Labels
 from .learner import SupervisedLearner, Supervision
 from .rules import Rule, as_rule
+from .task_driven import TASK_DRIVEN, PlainLearner, check_training, train
 
 DEFAULT_ETA = 0.1
 
@@ -90,6 +91,16 @@ random_state
     warm_start : bool, default=False
         Start from the dictionary of the last ``fit``, which must have seen the same samples. The
         first codes look at no labels, and "auto" chooses anew.
+    training : {"joint", "task-driven"}, default="joint"
+        Joint training minimises the objective above. Task-driven training learns a dictionary
+        without labels, then changes its atoms along the gradient of the logistic loss of all
+        classes at plain codes (Mairal, Bach and Ponce, 2012, here for atoms of H): labels never
+        enter a code. It has as many epochs as ``max_iter`` and does not look at ``eta``;
+        ``"logistic"`` then is the classifier with this loss, others are fitted afterwards. A trial
+        on four of five samples comes first: unless the loss of the others falls by more than half
+        its standard error, the dictionary stays as it is. It pays for few atoms. Codes are those of
+        KernelSparseCoder without groups, KernelLCC, KernelLLC with ``n_neighbors``, or KernelCoder
+        with their priors, a ridge or none.
 
     Attributes
     ----------
@@ -104,9 +115,14 @@ random_state
     objective_history_ : array
         After every half-step: first codes and classifier, then atoms, codes, classifier, ...
     objective_steps_ : array of str
-        Which half-step each of these was after: "codes", "atoms", "classifier".
+        Which half-step each of these was after: "codes", "atoms", "classifier". In task-driven
+        training also "trial" (mean loss of samples left out) and "epoch" (mean loss of all and
+        the classifier's penalty, as "codes" is before the first epoch).
     eta_, rho_ : float
         The numbers that "auto" stood for; ``rho_`` of the joint objective.
+    training_kept_ : str
+        Which dictionary was kept: "joint" or "task-driven" as asked for, or "unsupervised" where
+        task-driven training did not help samples left out, or was stopped before it began.
 
     Notes
     -----
@@ -130,6 +146,7 @@ random_state
     joint_classifier_: Classifier
     eta_: float
     rho_: float
+    training_kept_: str
 
     def __init__(
         self,
@@ -149,6 +166,7 @@ random_state
         verbose: int = 0,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
+        training: str = "joint",
     ) -> None:
         self.coder = coder
         self.n_atoms = n_atoms
@@ -166,6 +184,7 @@ random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.training = training
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn dictionary and classifier.
@@ -199,8 +218,12 @@ random_state
         self.classes_ = self._labels.classes
         learner, outcome = self._learn(X, self._labels.given, coder, kernel, weight)
         assert isinstance(learner, SupervisedLearner)
-        without_labels = self._finish(learner, outcome.best.now, rule)
-        (outcome.best.convergence + without_labels).warn(" of training samples")
+        best, self.training_kept_ = outcome.best, self.training
+        if isinstance(learner, PlainLearner):
+            best, self.training_kept_ = train(self, learner, outcome, self._labels)
+            self._adopt(self.coder_, learner.dictionary(best))
+        without_labels = self._finish(learner, best.now, rule)
+        (best.convergence + without_labels).warn(" of training samples")
         return self
 
     def _finish(self, learner: SupervisedLearner, best: Candidate, rule: Rule) -> Convergence:
@@ -300,6 +323,7 @@ random_state
             )
         if self.eta != "auto":
             check_positive("eta", self.eta)
+        check_training(self.training, coder)
         return coder, kernel
 
     def _learner(
@@ -323,7 +347,8 @@ random_state
             None if rule.rho == "auto" else float(rule.rho),
         )
         rng = check_random_state(self.random_state)
-        return SupervisedLearner(frame, vectors, formulation, options, wanted, rng)
+        kind = PlainLearner if self.training == TASK_DRIVEN else SupervisedLearner
+        return kind(frame, vectors, formulation, options, wanted, rng)
 
     @staticmethod
     def _unit(frame: Frame, targets: NDArray) -> float:

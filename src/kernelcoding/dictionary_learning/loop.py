@@ -11,6 +11,7 @@ from typing import Any
 
 # One half-step: its name and a function that takes it and returns the objective afterwards.
 HalfStep = tuple[str, Callable[[], float]]
+SHOWN = ("codes", "trial", "epoch")  # one in each round
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class Alternation:
             outcome.best, outcome.objective = snapshot(), outcome.history[-1]
 
     def _show(self, progress: Progress) -> None:
-        if self.verbose <= 0 or (self.verbose == 1 and progress.step != "codes"):
+        if self.verbose <= 0 or (self.verbose == 1 and progress.step not in SHOWN):
             return
         left = ""
         if progress.iteration > 0:

@@ -1,0 +1,58 @@
+r"""Steps of atoms along directions of H: momentum, and one second moment per atom.
+
+Norms are taken in H, so that steps do not depend on the coordinates that atoms are kept in. A step
+is an angle for atoms of unit norm, else a share of the atom's norm.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...dictionary_learning.frames import Frame, unit_norms
+
+MOMENTUM, MEMORY = 0.9, 0.99
+ANGLE = 0.1  # radian, of the largest steps
+
+
+class AtomSteps:
+    """Where atoms go.
+
+    Parameters
+    ----------
+    frame : Frame
+    unit : bool
+        Whether atoms have unit norm.
+    n_steps : int
+        In all: steps grow in the first twentieth and then shrink like half a cosine.
+    """
+
+    def __init__(self, frame: Frame, unit: bool, n_steps: int):
+        self.frame, self.unit, self.n_steps = frame, unit, n_steps
+        self.taken = 0
+        self._mean: NDArray | float = 0.0  # of gradients
+        self._square: NDArray | float = 0.0  # of their norms
+
+    @property
+    def size(self) -> float:
+        """Of the next step, as a share of the largest."""
+        warm = max(self.n_steps // 20, 1)
+        if self.taken < warm:
+            return (self.taken + 1) / warm
+        return 0.5 * (1.0 + np.cos(np.pi * (self.taken - warm) / max(self.n_steps - warm, 1)))
+
+    def take(self, vectors: NDArray, gradient: NDArray) -> NDArray:
+        """The atoms after one step against a gradient, both in coordinates of the frame."""
+        if self.unit:  # along the sphere
+            gradient = gradient - vectors * np.diag(self.frame.inner(vectors, gradient))
+        share = self.size
+        self.taken += 1
+        self._mean = MOMENTUM * self._mean + (1.0 - MOMENTUM) * gradient
+        self._square = MEMORY * self._square + (1.0 - MEMORY) * self.frame.squares(gradient)
+        mean = self._mean / (1.0 - MOMENTUM**self.taken)
+        size = np.sqrt(self._square / (1.0 - MEMORY**self.taken))
+        scale = np.where(size > 0.0, ANGLE * share / np.where(size > 0.0, size, 1.0), 0.0)
+        if not self.unit:
+            return np.asfortranarray(vectors - mean * scale * np.sqrt(self.frame.squares(vectors)))
+        moved = vectors - mean * scale
+        return np.asfortranarray(unit_norms(self.frame, moved, vectors)[0])

@@ -1,0 +1,165 @@
+"""From an unsupervised dictionary to one that serves a classifier, or back to the first."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...coders.base import BaseKernelCoder
+from ...dictionary_learning.base import BaseDictionaryLearning
+from ...dictionary_learning.learner import AtomLearner, Snapshot
+from ...dictionary_learning.loop import Alternation, HalfStep, Outcome
+from ..labels import Labels
+from ..learner import SupervisedLearner
+from ..rules import LogisticRule
+from .adjoint import has_adjoint
+from .multinomial import MultinomialRule, left_out
+from .training import Lesson, TaskDriven
+
+# Standard errors that the loss of samples left out must fall by. With noisy labels it hardly
+# changes while codes get worse.
+LEAST = 0.5
+JOINT, TASK_DRIVEN, UNSUPERVISED = "joint", "task-driven", "unsupervised"
+
+
+def check_training(training: str, coder: BaseKernelCoder) -> None:
+    """Refuse a training there is not, and codes that cannot be differentiated."""
+    if training not in (JOINT, TASK_DRIVEN):
+        raise ValueError(f"training must be {JOINT!r} or {TASK_DRIVEN!r}, got {training!r}.")
+    if training == TASK_DRIVEN and not has_adjoint(coder._outline()):
+        raise ValueError(
+            f"training={TASK_DRIVEN!r} differentiates codes, and those of {type(coder).__name__} "
+            "with these parameters have no derivative here. Use KernelSparseCoder without groups, "
+            "KernelLCC, KernelLLC with n_neighbors, or KernelCoder with NoPrior, Ridge, L1, "
+            "WeightedL1, ElasticNet or LocalCoordinate and the constraint Free, NonNegative, "
+            f"SumToOne or Simplex; or training={JOINT!r}."
+        )
+
+
+class PlainLearner(SupervisedLearner):
+    """Atoms learned without labels, for a classifier that comes later."""
+
+    code = AtomLearner.code
+
+    @property
+    def steps(self) -> list[HalfStep]:
+        """One round of learning, without a classifier."""
+        return super(SupervisedLearner, self).steps
+
+    def with_rule(self, best: Snapshot) -> Snapshot:
+        """The same atoms with the rule's classifier of their codes."""
+        self.eta = 1.0  # no error is weighed against the loss
+        if isinstance(self.rule, LogisticRule):
+            self.rule = MultinomialRule.like(self.rule, self.wanted.labels)
+        data = self.training_codes(best.now.codes, best.now.vectors)
+        self.rho = self.rule.choose_rho(data) if self.rho is None else self.rho
+        found = self.rule.fit(data, self.rho)
+        return best._replace(now=replace(best.now, classifier=found))
+
+
+class Trained(NamedTuple):
+    """What training leaves behind."""
+
+    best: Snapshot
+    kept: str  # "task-driven", or "unsupervised" where training did not help
+
+
+def train(
+    model: BaseDictionaryLearning, learner: PlainLearner, outcome: Outcome, labels: Labels
+) -> Trained:
+    """Train the atoms of an outcome; figures of the model grow as by any run of the loop.
+
+    A trial on four of five samples says whether the loss of the others falls by more than half
+    its standard error. Their labels choose the weight of the classifier's penalty and which of the
+    two dictionaries is kept; the last training, on all samples, starts anew.
+    """
+    control = Trained(learner.with_rule(outcome.best), UNSUPERVISED)
+    if outcome.status in ("interrupted", "callback"):
+        return control
+    try:
+        rho = _trial(model, learner, control.best, labels)
+        if rho is None:
+            return control
+        everyone = np.arange(len(labels.members))
+        taught = _teacher(model, learner, control.best, labels, everyone)
+        taught.rho = rho
+        found = _run(model, ("codes", taught.fit), ("epoch", taught.epoch), taught)
+    except KeyboardInterrupt:  # there is a dictionary already
+        model.status_ = "interrupted"
+        outcome.interrupted(stacklevel=4, where="while atoms were trained for the classifier")
+        return control
+    return Trained(found.best, TASK_DRIVEN) if found.n_iter > 0 else control
+
+
+def _trial(
+    model: BaseDictionaryLearning, learner: PlainLearner, control: Snapshot, labels: Labels
+) -> float | None:
+    """The penalty of the classifier where training helps samples that it does not see."""
+    judges = left_out(labels, learner.rng)
+    others = np.setdiff1d(np.arange(len(labels.members)), judges)
+    taught = _teacher(model, learner, control, labels, others)
+
+    before = np.array([])
+
+    def begin() -> float:
+        nonlocal before
+        loss = taught.choose_rho(judges)
+        before = taught.losses(judges)
+        return loss
+
+    def epoch() -> float:
+        taught.epoch()
+        return taught.mean_loss(judges)
+
+    found = _run(model, ("trial", begin), ("trial", epoch), taught)
+    if found.status != "max_iter":
+        return None
+    rise, error = mean_and_error(
+        taught.losses(judges) - before, learner.wanted.sample_weight[judges]
+    )
+    helps = rise < -LEAST * error
+    if model.verbose > 0:
+        sys.stderr.write(
+            f"the trial changed the loss of samples left out by {rise:.3g} +- {error:.2g}: "
+            f"{TASK_DRIVEN if helps else UNSUPERVISED} atoms\n"
+        )
+    return taught.rho if helps else None
+
+
+def mean_and_error(values: NDArray, weights: NDArray) -> tuple[float, float]:
+    """Weighted mean, and its standard error."""
+    shares = weights / weights.sum()
+    mean = float(shares @ values)
+    return mean, float(np.sqrt(shares**2 @ (values - mean) ** 2))
+
+
+def _teacher(
+    model: BaseDictionaryLearning,
+    learner: PlainLearner,
+    start: Snapshot,
+    labels: Labels,
+    rows: NDArray,
+) -> TaskDriven:
+    lesson = Lesson(labels, learner.wanted.sample_weight, rows)
+    return TaskDriven(learner, start.now, lesson, model.max_iter, learner.rng)
+
+
+def _run(
+    model: BaseDictionaryLearning,
+    first: HalfStep,
+    step: HalfStep,
+    taught: TaskDriven,
+) -> Outcome:
+    """Epochs; their figures are added to those of the rounds before."""
+    outcome = Alternation(model.max_iter, -np.inf, model.callback, model.verbose).run(
+        first, [step], taught.snapshot
+    )
+    model.objective_history_ = np.append(model.objective_history_, outcome.history)
+    model.objective_steps_ = np.append(model.objective_steps_, outcome.steps)
+    model.n_iter_ += outcome.n_iter
+    model.status_ = outcome.status
+    return outcome

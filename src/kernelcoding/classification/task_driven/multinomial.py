@@ -1,0 +1,89 @@
+"""The last classifier of task-driven training: the one whose loss the atoms were trained for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...codes import dense
+from ..classifiers import Classifier, LinearClassifier
+from ..labels import Labels
+from ..rules import LogisticRule, Rule, TrainingCodes
+from ..rules.base import NOTHING
+from . import logistic_loss
+
+RHOS = np.logspace(0, -4, 9)
+LEFT_OUT = 5  # one of so many samples judges
+
+
+class MultinomialRule(LogisticRule):
+    r"""Logistic loss of all classes at once, :math:`\tfrac\rho2\|W\|^2` for codes of scale one.
+
+    Parameters
+    ----------
+    rho, fit_intercept, class_weight, refit
+        As in :class:`~kernelcoding.classification.rules.base.Rule`.
+    """
+
+    left_out = Rule.left_out
+    labels: Labels
+    _chosen: float | None = None
+
+    @classmethod
+    def like(cls, rule: LogisticRule, labels: Labels) -> MultinomialRule:
+        """With the parameters of a rule of one class against the rest."""
+        found = cls(rule.rho, rule.fit_intercept, rule.class_weight, rule.refit)
+        found.labels = labels
+        return found
+
+    def choose_rho(self, data: TrainingCodes) -> float:
+        """By the loss of samples left out, once: atoms that have seen their labels cannot say."""
+        if self._chosen is None:
+            judges = left_out(self.labels, data.rng)
+            weight = data.sample_weight.copy()
+            weight[judges] *= NOTHING
+            others, losses = replace(data, sample_weight=weight), []
+            for rho in RHOS:
+                scores = self.fit(others, float(rho)).scores(data.codes[judges])
+                members, several = self.labels.members[judges], self.labels.multilabel
+                found = logistic_loss.losses(scores, members, several)
+                losses.append(float(data.sample_weight[judges] @ found))
+            self._chosen = float(RHOS[int(np.argmin(losses))])
+        return self._chosen
+
+    def fit(
+        self,
+        data: TrainingCodes,
+        rho: float,
+        before: Classifier | None = None,
+        exact: bool = True,
+    ) -> LinearClassifier:
+        """A quasi-Newton method, from nothing."""
+        codes = dense(data.codes)
+        scale = scale_of(codes)
+        weights, bias = logistic_loss.fit(
+            scale * codes,
+            self.labels.members,
+            data.sample_weight,
+            rho,
+            self.labels.multilabel,
+            intercept=data.intercept,
+        )
+        penalty = 0.5 * rho * float(np.sum(weights**2))
+        return LinearClassifier(scale * weights, bias, penalty)
+
+
+def scale_of(codes: NDArray) -> float:
+    """What codes are multiplied by to have entries with a mean square of one."""
+    spread = float(np.sqrt(np.mean(codes**2)))
+    return 1.0 / spread if spread > 0.0 else 1.0
+
+
+def left_out(labels: Labels, rng: np.random.RandomState) -> NDArray:
+    """One of five samples, spread over classes."""
+    order = rng.permutation(len(labels.members))
+    if labels.numbers is not None:
+        order = order[np.argsort(labels.numbers[order], kind="stable")]
+    return np.sort(order[min(LEFT_OUT // 2, len(order) - 1) :: LEFT_OUT])
