@@ -24,6 +24,7 @@ from .result import CodingResult, Options
 
 Solver = Callable[..., CodingResult]
 
+FAR = 300  # binary digits; products of two such numbers are still far from overflow
 NO_LESS = 1e-12  # double precision can tell nothing smaller apart
 
 
@@ -35,6 +36,11 @@ def solve_scaled(
     options: Options,
 ) -> CodingResult:
     """What a solver of quadratic and l1 penalties finds, atoms near unit norm where they differ."""
+    factor = _whole_scale(problem)
+    if factor != 1.0 and constraint.is_convex and isinstance(penalty, Penalty):
+        parts = (problem.self_similarity, problem.cross, problem.gram)
+        problem = CodingProblem(*(factor * part for part in parts))
+        penalty = penalty * factor
     scale = problem.facts.equilibration
     if not constraint.is_convex or (scale is None and isinstance(penalty, Penalty)):
         return solver(problem, penalty, constraint, options)
@@ -42,7 +48,8 @@ def solve_scaled(
     if fixed or _has_shared_ridge(penalty, constraint):
         tol = options.tol * _share_of_least(problem, constraint.sum_to_one)
         return solver(problem, penalty, constraint, replace(options, tol=tol))
-    assert scale is not None and isinstance(penalty, Penalty)
+    assert scale is not None
+    assert isinstance(penalty, Penalty)
     scale, groups = _group_scale(scale, penalty.groups)
     facts = problem.facts.scaled_by(scale)
     cross = problem.cross.astype(np.float64) * scale
@@ -59,6 +66,15 @@ def solve_scaled(
     )
     codes = _times(result.codes, scale).astype(problem.cross.dtype, copy=False)
     return replace(result, codes=codes)
+
+
+def _whole_scale(problem: CodingProblem) -> float:
+    """A power of two that takes objectives out of the range where squares overflow; else one.
+
+    Similarities and prices times one number have the same codes.
+    """
+    _, exponent = np.frexp(float(np.diag(problem.gram).max()))
+    return 1.0 if abs(exponent) <= FAR else float(np.ldexp(1.0, -int(exponent)))
 
 
 def _has_shared_ridge(penalty: AnyPenalty, constraint: Constraint) -> bool:
