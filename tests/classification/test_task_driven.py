@@ -192,6 +192,9 @@ def task_driven(coder=None, **parameters):
     return supervised(coder, training="task-driven", **{"max_iter": 4, **parameters})
 
 
+BATCHES = {"check_sample_weight_equivalence_on_dense_data": "batches are drawn from samples"}
+
+
 @parametrize_with_checks(
     [
         kc.SupervisedKernelCoding(n_atoms=4, max_iter=1, training="task-driven"),
@@ -203,7 +206,8 @@ def task_driven(coder=None, **parameters):
             training="task-driven",
             classifier=LinearRule(refit=False, class_weight="balanced"),
         ),
-    ]
+    ],
+    expected_failed_checks=lambda estimator: BATCHES,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

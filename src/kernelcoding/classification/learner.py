@@ -163,6 +163,11 @@ class SupervisedLearner(AtomLearner):
             after += float(labelled.etas @ labelled.loss(followed))
         return np.sqrt(before / max(after, LEAST * before)) - 1.0 if before > 0 else 0.0
 
+    @property
+    def loss_weight(self) -> NDArray:
+        """What the loss of each sample counts, by its class and by itself, (n,)."""
+        return of_classifier(self.wanted.class_weight, self.frame.sample_weight)
+
     def training_codes(self, codes: Codes | None, vectors: NDArray) -> TrainingCodes:
         """What a classifier of these codes is fitted to."""
         assert self.eta is not None
@@ -171,7 +176,7 @@ class SupervisedLearner(AtomLearner):
             self.frame,
             codes,
             self.targets,
-            of_classifier(self.wanted.class_weight, self.frame.sample_weight),
+            self.loss_weight,
             self.eta,
             self.rule.fit_intercept,
             self.rng,

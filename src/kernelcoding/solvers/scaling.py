@@ -38,8 +38,8 @@ def solve_scaled(
     """What a solver of quadratic and l1 penalties finds, atoms near unit norm where they differ."""
     factor = _whole_scale(problem)
     if factor != 1.0 and constraint.is_convex and isinstance(penalty, Penalty):
-        parts = (problem.self_similarity, problem.cross, problem.gram)
-        problem = CodingProblem(*(factor * part for part in parts))
+        own, cross = factor * problem.self_similarity, factor * problem.cross
+        problem = CodingProblem(own, cross, factor * problem.gram)
         penalty = penalty * factor
     scale = problem.facts.equilibration
     if not constraint.is_convex or (scale is None and isinstance(penalty, Penalty)):

@@ -118,9 +118,7 @@ def _trial(
     found = _run(model, ("trial", begin), ("trial", epoch), taught)
     if found.status != "max_iter":
         return None
-    rise, error = mean_and_error(
-        taught.losses(judges) - before, learner.wanted.sample_weight[judges]
-    )
+    rise, error = mean_and_error(taught.losses(judges) - before, learner.loss_weight[judges])
     helps = rise < -LEAST * error
     if model.verbose > 0:
         sys.stderr.write(
@@ -144,7 +142,7 @@ def _teacher(
     labels: Labels,
     rows: NDArray,
 ) -> TaskDriven:
-    lesson = Lesson(labels, learner.wanted.sample_weight, rows)
+    lesson = Lesson(labels, learner.loss_weight, rows)
     return TaskDriven(learner, start.now, lesson, model.max_iter, learner.rng)
 
 
