@@ -25,7 +25,7 @@ from .result import CodingResult, Options
 BALANCED = 10.0  # one residual may be this many times the other
 LOOKS = 10  # steps between looks at them
 SETTLED = 2000  # steps after which weights stay, so that the method converges
-AGREED = 1e-2  # part of the tolerance by which objectives of the copies of a code may differ
+AGREED = 1e-3  # part of the tolerance by which objectives of the copies of a code may differ
 TIGHTER = 0.3  # part of the tolerance where codes that met it were not good enough
 
 
