@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..coders.base import BaseKernelCoder, atom_indices
+from ..coders.base import atom_indices
 from ..coders.coding import map_codes
 from ..coders.sparse import KernelSparseCoder
 from ..coders.transformer import CodingTransformer
@@ -217,7 +217,7 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
     def _own_atoms(self, X: NDArray) -> NDArray:
         """The atom that each sample is, (n,); -1 where it is none."""
         dictionary = self.coder_.dictionary_
-        if not isinstance(dictionary, PointDictionary) or not _atoms_are_samples(self.coder_):
+        if not isinstance(dictionary, PointDictionary) or atom_indices(self.coder_) is None:
             return np.full(len(X), -1)
         known: dict[Hashable, int] = {}
         for atom, point in enumerate(identities(dictionary.points)):
@@ -281,10 +281,6 @@ def left_out_problems(
 def squared_errors(problem: CodingProblem, result: CodingResult) -> NDArray:
     """Squared residuals in double precision, (n,)."""
     return problem.astype(np.float64).squared_error(result.codes.astype(np.float64))
-
-
-def _atoms_are_samples(coder: CodingTransformer) -> bool:
-    return isinstance(coder, BaseKernelCoder) and atom_indices(coder) is not None
 
 
 def _require_coder(given: object) -> None:

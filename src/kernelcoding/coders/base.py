@@ -163,9 +163,10 @@ def options_of(coder: BaseKernelCoder) -> Options:
     return Options(**{name: getattr(coder, name) for name in names if hasattr(coder, name)})
 
 
-def atom_indices(coder: BaseKernelCoder) -> NDArray | None:
+def atom_indices(coder: CodingTransformer) -> NDArray | None:
     """Which training samples the atoms are, (n_atoms,); None where they are not."""
-    given = coder.atoms  # a dictionary made elsewhere has the index of other samples
+    # A dictionary made elsewhere has the index of other samples; learners are given none.
+    given = getattr(coder, "atoms", None)
     return None if isinstance(given, Dictionary) else coder.dictionary_.index
 
 
