@@ -67,6 +67,17 @@ def test_a_price_that_all_atoms_share_changes_nothing(constraint, rng):
 # Norms over many decades -------------------------------------------------------------------
 
 
+def test_a_sample_that_is_a_small_atom_is_coded_by_it():
+    # The atom has no price then, and the largest correlation is that of a longer atom.
+    atoms = np.array([[0.0544], [-0.0174], [-0.0091]])
+    problem = linear(atoms, atoms)
+    formulation = Penalised(LocalCoordinate(), NonNegative(), 1.27e-6)
+    result = solve(problem, formulation, tol=1e-7)
+    assert result.converged.all()
+    # Nothing is lost at the optimum: a code of one atom reproduces the sample at no price.
+    assert np.all(formulation.objective(problem, result.codes) <= 2e-7 * problem.self_similarity)
+
+
 @pytest.mark.parametrize("ridge", [0.0, 1e-12, 1e-6])
 def test_small_atoms_are_not_overlooked(ridge, rng):
     for _ in range(20):

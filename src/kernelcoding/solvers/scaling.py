@@ -42,8 +42,13 @@ def solve_scaled(
         problem = CodingProblem(own, cross, factor * problem.gram)
         penalty = penalty * factor
     scale = problem.facts.equilibration
-    if not constraint.is_convex or (scale is None and isinstance(penalty, Penalty)):
+    if not constraint.is_convex:
         return solver(problem, penalty, constraint, options)
+    if scale is None and isinstance(penalty, Penalty):
+        # Violations at atoms without a price are measured by the largest correlation of all.
+        tight = constraint.is_cone and not np.all(penalty.l1)
+        tol = options.tol * (_share_of_least(problem, sum_to_one=False) if tight else 1.0)
+        return solver(problem, penalty, constraint, replace(options, tol=tol))
     fixed = scale is None or not (constraint.is_cone and isinstance(penalty, Penalty))
     if fixed or _has_shared_ridge(penalty, constraint):
         tol = options.tol * _share_of_least(problem, constraint.sum_to_one)
