@@ -7,6 +7,7 @@ import spams
 from sklearn.decomposition import sparse_encode
 from threadpoolctl import threadpool_limits
 
+from kernelcoding import KernelSparseCoder
 from kernelcoding.constraints import Free
 from kernelcoding.penalty import Penalty
 from kernelcoding.solvers import active_set
@@ -84,8 +85,21 @@ def run(quick=False):
                     "peer's KKT / alpha": kkt_residual(problem, other, alpha),
                 },
             )  # fmt: skip
+        yield public_call(case, problem, alpha, repeats=2 if quick else 5)
         yield against_scikit_learn(case, problem, alpha)
         yield warm_start(case, problem, alpha)
+
+
+def public_call(case, problem, alpha, repeats):
+    """What users call: ``transform`` of a fitted coder, similarities given, one thread."""
+    coder = KernelSparseCoder("precomputed", alpha=alpha, sparse_output=True).fit(problem.gram)
+    peer = spams_lasso(problem, 1)
+    with threadpool_limits(1):
+        measured, (codes, _) = race(
+            lambda: coder.transform(problem.cross), lambda: peer(alpha), repeats=repeats
+        )
+    facts = {"KKT / alpha": kkt_residual(problem, codes.toarray(), alpha)}
+    return Row("sparse_coding", case, "spams.lasso, transform", 1, measured, facts)
 
 
 def against_scikit_learn(case, problem, alpha, n_queries=5):

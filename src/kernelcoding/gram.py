@@ -99,8 +99,8 @@ class GramFacts:
 
     @cached_property
     def double(self) -> NDArray:
-        """The Gram matrix in double precision."""
-        return self.gram.astype(np.float64, copy=False)
+        """The Gram matrix in double precision, laid out once as compiled code wants it."""
+        return np.require(self.gram, np.float64, requirements=["C_CONTIGUOUS", "WRITEABLE"])
 
     @cached_property
     def centred(self) -> GramFacts:

@@ -37,7 +37,8 @@ class PointDictionary(Dictionary):
         self.points = points
         self.index = index
         self._prepared = kernel.prepare(points, index)
-        self.gram_before_clipping = _finite(kernel.between(self._prepared, self._prepared))
+        gram = _finite(kernel.between(self._prepared, self._prepared))
+        self.gram_before_clipping = np.ascontiguousarray(gram)
         self._basis = None if kernel.is_positive_definite else self._positive_part()
 
     @property

@@ -109,7 +109,7 @@ class Precomputed(Kernel):
                 f"Precomputed expected rows (n, n_train) with one column per training sample, got "
                 f"shape {P.rows.shape} where training sample {Q.index.max()} is asked for."
             )
-        return P.rows[:, Q.index]
+        return np.take(P.rows, Q.index, axis=1)  # row by row in memory, unlike rows[:, index]
 
     def diagonal_statistic(self, P: Rows) -> NDArray:
         """Self-similarities (n,); NaN where nothing is known of them."""

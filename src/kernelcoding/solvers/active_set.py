@@ -94,7 +94,7 @@ class Arrays:
         exact = problem.astype(np.float64)
         given = sparse.csr_array(problem.cross.shape) if start is None else sparse.csr_array(start)
         return cls(
-            plain(exact.gram),
+            problem.facts.double,
             plain(exact.cross),
             plain(penalty.l1, np.float64),
             plain(penalty.ridge, np.float64),
