@@ -11,7 +11,7 @@ from sklearn.preprocessing import Normalizer, normalize
 
 import kernelcoding as kc
 from kernelcoding.aggregation import Pooling
-from kernelcoding.constraints import Free
+from kernelcoding.constraints import Free, SumToOne
 from kernelcoding.priors import NoPrior
 from kernelcoding.solvers.result import CodingResult, Convergence, Status
 
@@ -141,5 +141,11 @@ def test_least_squares_that_leave_out_what_rounding_hides_say_so():
     with pytest.warns(ConvergenceWarning, match="depend on each other up to rounding.*Ridge()"):
         coder.transform([[0.16462444, 0.16462445]])
     assert told(coder.transform, [[0.16462445, 0.16462445]]) == []
+    # So for weights that sum to one, of atoms whose difference is all rounding.
+    affine = kc.KernelCoder("precomputed", prior=NoPrior(), constraint=SumToOne())
+    affine.fit(np.ones((2, 2)))
+    with pytest.warns(ConvergenceWarning, match="depend on each other up to rounding"):
+        affine.transform([[0.590698962, 0.590698965]])
+    assert told(affine.transform, [[0.59, 0.59]]) == []
     twice = kc.KernelCoder("linear", prior=NoPrior(), constraint=Free()).fit([[1.0], [1.0]])
     assert told(twice.transform, [[0.3]]) == []

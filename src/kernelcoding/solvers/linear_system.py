@@ -59,7 +59,9 @@ def _left_out(problem: CodingProblem, sum_to_one: bool, codes: NDArray) -> NDArr
     facts = problem.facts.centred if sum_to_one else problem.facts
     values, vectors = facts.spectrum
     dropped = facts.inverse_values() == 0.0
-    if not dropped.any() or values[-1] == 0.0:
+    # Atoms that are all equal up to rounding have no differences to tell a cut-off from.
+    cutoff = facts.cutoff if values[-1] > 0.0 else problem.facts.cutoff
+    if not dropped.any() or cutoff == 0.0:
         return np.zeros(len(codes))
     slope = problem.correlation(codes)
     if sum_to_one:
@@ -69,7 +71,7 @@ def _left_out(problem: CodingProblem, sum_to_one: bool, codes: NDArray) -> NDArr
     size = np.sqrt(np.maximum(problem.self_similarity, 0.0)) + np.abs(codes) @ norms
     rounding = problem.facts.precision * size * np.sqrt((norms**2).sum())
     slopes[np.abs(slopes) <= rounding[:, None]] = 0.0
-    return (slopes**2).sum(axis=1) / (4.0 * facts.cutoff)
+    return (slopes**2).sum(axis=1) / (4.0 * cutoff)
 
 
 def _is_stationary(
