@@ -66,8 +66,8 @@ def test_single_precision_and_indefinite_kernels(samples, monkeypatch):
 
 
 def test_sizes_are_in_gigabytes():
-    assert memory.gigabytes(3.5 * 2**30) == "3.5 GB"
-    assert memory.gigabytes(2**50) == "1.05e+06 GB"
+    assert memory.as_gigabytes(3.5 * 2**30) == "3.5 GB"
+    assert memory.as_gigabytes(2**50) == "1.05e+06 GB"
 
 
 def out_of_memory(*arguments, **keywords):

@@ -83,6 +83,7 @@ CODERS: dict[str, Callable[[], BaseKernelCoder]] = {
     "sparse": KernelSparseCoder,
     "positive": lambda: KernelSparseCoder(positive=True),
     "groups of labels": lambda: KernelSparseCoder(groups="y"),
+    "candidates": lambda: KernelSparseCoder(n_candidates=4),
     "soft words": KernelBagOfWords,
     "hard words": lambda: KernelBagOfWords(assignment="hard"),
     "local words": lambda: KernelBagOfWords(n_neighbors=3),

@@ -21,6 +21,7 @@ from .coders import (
 from .dictionary_learning import KernelDictionaryLearning
 from .kernel_learning import KernelLearning
 from .landmark_map import LandmarkMap
+from .memory import memory_budget
 from .persistence import load, save
 from .views import Views
 
@@ -45,6 +46,7 @@ __all__ = [
     "constraints",
     "kernels",
     "load",
+    "memory_budget",
     "priors",
     "save",
 ]

@@ -110,7 +110,9 @@ def fixed_point_residual(
     return lipschitz * np.abs(stepped - codes).max(axis=1)
 
 
-def local_gap(near: Neighbours, gram: NDArray, regularization: float, codes: Codes) -> NDArray:
+def local_gap(
+    near: Neighbours, problem: CodingProblem, regularization: float, codes: Codes
+) -> NDArray:
     r"""Gap of approximate LLC, (n,); infinite for weights outside the neighbours.
 
     On the neighbours it is :math:`\min \tfrac12 y^\top H y,\ \mathbf 1^\top y = 1` with
@@ -123,7 +125,7 @@ def local_gap(near: Neighbours, gram: NDArray, regularization: float, codes: Cod
     inside = np.count_nonzero(given, axis=1) == np.count_nonzero(weights, axis=1)
     allowed = inside & SumToOne().contains(weights, _tolerance(codes))
     weights[~allowed] = 0.0
-    curvature, smallest = _local_curvature(near, gram, regularization)
+    curvature, smallest = _local_curvature(near, problem, regularization)
     gradient = np.einsum("nij,nj->ni", curvature, weights)
     # The multiplier that leaves the smallest residual along the constraint is the mean.
     residual = gradient - gradient.mean(axis=1, keepdims=True)
@@ -132,17 +134,19 @@ def local_gap(near: Neighbours, gram: NDArray, regularization: float, codes: Cod
 
 
 def _local_curvature(
-    near: Neighbours, gram: NDArray, regularization: float
+    near: Neighbours, problem: CodingProblem, regularization: float
 ) -> tuple[NDArray, NDArray]:
     """H of each sample, (n, m, m), and a lower bound of its eigenvalues, (n,)."""
     cross = near.cross.astype(np.float64)
     own = near.self_similarity.astype(np.float64)
-    local = gram[near.indices[:, :, None], near.indices[:, None, :]].astype(np.float64)
+    local = np.empty((*near.indices.shape, near.indices.shape[1]))
+    for rows, places, gram in problem.parts(near.indices):
+        local[rows] = gram[places[:, :, None], places[:, None, :]]
     local = local - cross[:, :, None] - cross[:, None, :] + own[:, None, None]
     size = local.shape[1]
-    scale = np.maximum(np.abs(own), np.abs(np.diag(gram)).max())
+    scale = np.maximum(np.abs(own), np.abs(problem.squares).max())
     # Kernel values are known to rounding only: no eigenvalue of C is better known than this.
-    floor = 4 * size * np.finfo(gram.dtype).eps * scale
+    floor = 4 * size * np.finfo(problem.facts.dtype).eps * scale
     trace = np.trace(local, axis1=1, axis2=2) if near.trace is None else near.trace
     trace = np.maximum(trace, 0.0)
     ridge = np.maximum(regularization * trace, floor)

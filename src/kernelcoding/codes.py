@@ -27,6 +27,11 @@ def dense(codes: Codes) -> NDArray:
     return codes.toarray() if is_csr(codes) else np.asarray(codes)
 
 
+def columns_used(codes: Codes) -> NDArray:
+    """Atoms that any of the codes uses, in ascending order."""
+    return np.unique(codes.nonzero()[1])
+
+
 def zero_rows(codes: Codes) -> NDArray:
     """Which codes are all zero, (n,)."""
     empty = np.ones(codes.shape[0], dtype=bool)

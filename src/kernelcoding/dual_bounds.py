@@ -48,7 +48,7 @@ class Joined:
     @classmethod
     def of(cls, problem: CodingProblem, ridge: NDArray) -> Joined:
         """The problem with these ridges."""
-        squared = np.maximum(np.diag(problem.gram), 0.0) + ridge
+        squared = np.maximum(problem.squares, 0.0) + ridge
         return cls(problem, ridge, np.sqrt(squared), problem.facts.precision)
 
     def correlation(self, codes: NDArray) -> NDArray:

@@ -92,10 +92,43 @@ def _equal_atoms(gram: NDArray, size: NDArray) -> tuple[NDArray, NDArray]:
 
 
 class GramFacts:
-    """Double-precision facts about the inner products of N atoms."""
+    """Double-precision facts about the inner products of N atoms, and parts of their matrix.
+
+    Whoever needs only parts asks for these: a dictionary too large for its Gram matrix computes
+    them (``kernelcoding.dictionary``).
+    """
 
     def __init__(self, gram: NDArray):
-        self.gram = gram
+        self._given = gram
+
+    @property
+    def gram(self) -> NDArray:
+        """Inner products of the atoms, (N, N)."""
+        return self._given
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms."""
+        return self.gram.shape[0]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Precision of the inner products."""
+        return self.gram.dtype
+
+    @cached_property
+    def squares(self) -> NDArray:
+        """Squared norms of the atoms, (N,)."""
+        return np.diag(self.gram)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the Gram matrix is at hand, or so small that parts of it are not worth while."""
+        return True
+
+    def block(self, rows: NDArray, columns: NDArray | slice = slice(None)) -> NDArray:
+        """Inner products of some atoms with others, or with all."""
+        return self.gram[rows][:, columns]
 
     @cached_property
     def double(self) -> NDArray:
@@ -116,8 +149,8 @@ class GramFacts:
         Kernel values are taken to be right to some last places of their precision; sums of N
         products in double precision add :math:`N` rounding errors.
         """
-        last_places = LAST_PLACES * float(np.finfo(self.gram.dtype).eps)
-        return last_places + len(self.gram) * float(np.finfo(np.float64).eps)
+        last_places = LAST_PLACES * float(np.finfo(self.dtype).eps)
+        return last_places + self.n_atoms * float(np.finfo(np.float64).eps)
 
     @cached_property
     def span(self) -> Span:
@@ -130,7 +163,7 @@ class GramFacts:
 
         Solvers judge by the largest numbers of a problem: atoms far smaller would be overlooked.
         """
-        norms = np.sqrt(np.maximum(np.diag(self.double), 0.0))
+        norms = np.sqrt(np.maximum(self.squares.astype(np.float64), 0.0))
         positive = norms[norms > 0]
         if not positive.size or positive.max() <= SIMILAR_NORMS * positive.min():
             return None
@@ -152,7 +185,7 @@ class GramFacts:
     @cached_property
     def affine_shift(self) -> float:
         """Square of a further coordinate that all atoms share: affine independence is linear."""
-        return float(np.maximum(np.diag(self.double), 0.0).mean()) or 1.0
+        return float(np.maximum(self.squares.astype(np.float64), 0.0).mean()) or 1.0
 
     @cached_property
     def affine_span(self) -> Span:
@@ -179,7 +212,7 @@ class GramFacts:
     @property
     def cutoff(self) -> float:
         """Eigenvalues up to this are rounding."""
-        return _DROPPED * len(self.gram) * float(self.spectrum.values[-1])
+        return _DROPPED * self.n_atoms * float(self.spectrum.values[-1])
 
     def solve(self, right: NDArray, ridge: float = 0.0) -> NDArray:
         """Rows of ``right`` times the (pseudo-)inverse of ``gram + ridge * I``."""
@@ -193,6 +226,6 @@ class GramFacts:
         weights in the millions would be exact on paper and noise in the precision of the data.
         """
         values, vectors = self.spectrum
-        precision = float(np.finfo(self.gram.dtype).eps)
+        precision = float(np.finfo(self.dtype).eps)
         kept = values > np.sqrt(precision) * values[-1]
         return vectors[:, kept] / np.sqrt(values[kept])

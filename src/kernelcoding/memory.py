@@ -5,7 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from numbers import Real
 
+BUDGET = 0.5  # part of the free memory that a Gram matrix may take
 SHARE = 4  # more than this part of the free memory, a quarter, is announced
 
 
@@ -25,7 +28,64 @@ def available_memory() -> int | None:
     return None
 
 
-def gigabytes(size: float) -> str:
+_budget: ContextVar[float | None] = ContextVar("kernelcoding_memory_budget", default=None)
+
+
+@contextmanager
+def memory_budget(gigabytes: float) -> Iterator[None]:
+    """Within this context, no Gram matrix may take more memory than this.
+
+    Without it, a Gram matrix may take half of the memory that is free. Coders that need only parts
+    of it compute these; the others refuse a dictionary that is too large, with advice.
+
+    Parameters
+    ----------
+    gigabytes : float
+        Of 2**30 bytes.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelcoding as kc
+    >>> with kc.memory_budget(1e-6):
+    ...     try:
+    ...         kc.KernelSparseCoder().fit(np.eye(50))
+    ...     except MemoryError as error:
+    ...         print(str(error)[:46])
+    The Gram matrix of 50 atoms needs about 2.1e-05
+    """
+    if not (isinstance(gigabytes, Real) and gigabytes > 0):
+        raise ValueError(f"gigabytes must be a positive number, got {gigabytes!r}.")
+    token = _budget.set(float(gigabytes) * 2**30)
+    try:
+        yield
+    finally:
+        _budget.reset(token)
+
+
+def require_within_budget(needed: float, what: str, advice: str) -> None:
+    """Refuse an allocation beyond the budget: MemoryError with advice.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes that are about to be allocated.
+    what : str
+        What needs them, the beginning of a sentence.
+    advice : str
+        A sentence: what to do to need less.
+    """
+    budget, free = _budget.get(), available_memory()
+    if budget is not None:
+        source = f"the budget of {as_gigabytes(budget)} (kernelcoding.memory_budget)"
+    elif free is not None:
+        budget, source = BUDGET * free, f"half of the {as_gigabytes(free)} that are free"
+    if budget is not None and needed > budget:
+        raise AdvisedMemoryError(
+            f"{what} needs about {as_gigabytes(needed)}, more than {source}. {advice}"
+        )
+
+
+def as_gigabytes(size: float) -> str:
     """A number of bytes as people read it."""
     return f"{size / 2**30:.3g} GB"
 
@@ -47,8 +107,9 @@ def announce(needed: float, what: str, advice: str, stacklevel: int = 3) -> None
     free = available_memory()
     if free is None or SHARE * needed <= free:
         return
+    there = f"of the {as_gigabytes(free)} that are free"
     warnings.warn(
-        f"{what} needs about {gigabytes(needed)} of the {gigabytes(free)} that are free. {advice}",
+        f"{what} needs about {as_gigabytes(needed)} {there}. {advice}",
         UserWarning,
         stacklevel=stacklevel,
     )

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .codes import Codes, row_sums, times
+from .codes import Codes, columns_used, dense, row_sums, times
 from .gram import GramFacts
 from .selection import smallest
+
+# Atoms whose inner products are computed together where there is no Gram matrix: more cost
+# more than they share, fewer cost more calls.
+TOGETHER = 160
+TILE = 2**23  # numbers in a piece of a Gram matrix that is computed, used and forgotten
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +44,8 @@ class CodingProblem:
         :math:`k(x_i, x_i)`.
     cross : array of shape (n, N)
         :math:`k(x_i, d_j)`.
-    gram : array of shape (N, N)
-        :math:`k(d_i, d_j)`.
+    gram : array of shape (N, N), default=None
+        :math:`k(d_i, d_j)`; None where ``facts`` compute it when it is asked for.
     facts : GramFacts, default=None
         What is known of the Gram matrix already, where a dictionary keeps it.
     geometry : CodingProblem, default=None
@@ -51,20 +57,24 @@ class CodingProblem:
         self,
         self_similarity: NDArray,
         cross: NDArray,
-        gram: NDArray,
+        gram: NDArray | None = None,
         facts: GramFacts | None = None,
         geometry: CodingProblem | None = None,
     ):
+        if facts is None:
+            assert gram is not None
+            facts = GramFacts(gram)
         # Compiled code trusts these shapes; a model from a file need not keep its promises.
         n, n_atoms = cross.shape
-        if gram.shape != (n_atoms, n_atoms) or self_similarity.shape != (n,):
+        shape = (facts.n_atoms,) * 2 if gram is None else gram.shape
+        if shape != (n_atoms, n_atoms) or self_similarity.shape != (n,):
             raise ValueError(
                 f"Similarities of {n} samples and {n_atoms} atoms do not go with a Gram matrix of "
-                f"shape {gram.shape} and {self_similarity.shape} self-similarities."
+                f"shape {shape} and {self_similarity.shape} self-similarities."
             )
         self._known = (self_similarity, cross)
-        self.gram = gram
-        self.facts = GramFacts(gram) if facts is None else facts
+        self._gram = gram
+        self.facts = facts
         self.geometry = geometry
         self.n_samples = n
 
@@ -83,37 +93,91 @@ class CodingProblem:
         return self._similarities()[1]
 
     @property
+    def gram(self) -> NDArray:
+        """``k(d_i, d_j)``, (N, N); a dictionary may compute it on demand."""
+        if self._gram is not None:
+            return self._gram
+        # In single precision similarities may have been made double: then so is this.
+        double = self.facts.dtype != np.float64 and self._similarities()[1].dtype == np.float64
+        return self.facts.double if double else self.facts.gram
+
+    @property
+    def squares(self) -> NDArray:
+        """Squared norms of the atoms, (N,)."""
+        return self.facts.squares if self._gram is None else np.diag(self._gram)
+
+    @property
     def n_atoms(self) -> int:
         """Number of atoms in the dictionary."""
-        return self.gram.shape[0]
+        return self.facts.n_atoms
 
     def take(self, rows: NDArray | slice) -> CodingProblem:
         """The same dictionary with fewer samples."""
         geometry = None if self.geometry is None else self.geometry.take(rows)
         own, cross = self._similarities()
-        return CodingProblem(own[rows], cross[rows], self.gram, self.facts, geometry)
+        return CodingProblem(own[rows], cross[rows], self._gram, self.facts, geometry)
 
     def for_atoms(self, atoms: NDArray) -> CodingProblem:
         """The same samples with some of the atoms."""
         if np.array_equal(atoms, np.arange(self.n_atoms)):
             return self
         geometry = None if self.geometry is None else self.geometry.for_atoms(atoms)
-        gram = self.gram[np.ix_(atoms, atoms)]
+        gram = self._among(atoms)
         return CodingProblem(self.self_similarity, self.cross[:, atoms], gram, geometry=geometry)
 
     def astype(self, dtype: type) -> CodingProblem:
         """The same problem in another precision; itself where it has that precision."""
         own, cross = self._similarities()
-        if own.dtype == cross.dtype == self.gram.dtype == dtype:
+        mine = self.facts.dtype if self._gram is None else self._gram.dtype
+        if own.dtype == cross.dtype == mine == dtype:
             return self
-        gram = self.facts.double if dtype is np.float64 else np.asarray(self.gram, dtype)
+        gram: NDArray | None
+        if not self._is_whole:
+            gram = None
+        elif dtype is np.float64:
+            gram = self.facts.double
+        else:
+            gram = np.asarray(self.gram, dtype)
         return CodingProblem(
             np.asarray(own, dtype), np.asarray(cross, dtype), gram, self.facts, self.geometry
         )
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the Gram matrix is at hand, or as good as."""
+        return self._gram is not None or self.facts.is_whole
+
+    def _among(self, atoms: NDArray) -> NDArray:
+        """Inner products of some atoms, (m, m), in the precision of the problem."""
+        if self._is_whole:
+            return self.gram[np.ix_(atoms, atoms)]
+        return self.facts.block(atoms, atoms).astype(self._similarities()[1].dtype, copy=False)
+
+    def parts(self, atoms: NDArray) -> Iterator[tuple[slice, NDArray, NDArray]]:
+        """Rows, the atoms (n, m) of each by their place in a Gram matrix, and that matrix.
+
+        All rows and the whole matrix where it is at hand; a few rows and the matrix of their
+        atoms where it is not.
+        """
+        if self._is_whole:
+            yield slice(0, len(atoms)), atoms, self.gram
+            return
+        step = max(1, TOGETHER // max(atoms.shape[1], 1))
+        for start in range(0, len(atoms), step):
+            rows = slice(start, min(start + step, len(atoms)))
+            used, places = np.unique(atoms[rows], return_inverse=True)
+            yield rows, places.reshape(atoms[rows].shape), self._among(used)
+
     def correlation(self, codes: Codes) -> NDArray:
         r"""Inner products of atoms and residuals, :math:`k - K y`: minus the gradient, (n, N)."""
-        return self.cross - times(codes, self.gram)
+        if self._is_whole:
+            return self.cross - times(codes, self.gram)
+        found, used = self.cross.copy(), columns_used(codes)
+        step = max(1, TILE // self.n_atoms)
+        for start in range(0, len(used), step):
+            atoms = used[start : start + step]
+            found -= np.asarray(codes[:, atoms] @ self.facts.block(atoms))
+        return found
 
     def squared_distances(self) -> NDArray:
         r"""Squared distances in H from samples to atoms that priors look at, (n, N)."""
@@ -122,19 +186,35 @@ class CodingProblem:
 
     def single_atom_errors(self) -> NDArray:
         """Squared error of coding each sample by each atom alone, with weight one, (n, N)."""
-        errors = self.self_similarity[:, None] - 2.0 * self.cross + np.diag(self.gram)
+        errors = self.self_similarity[:, None] - 2.0 * self.cross + self.squares
         return np.maximum(errors, 0.0, out=errors)
 
     def squared_error(self, codes: Codes) -> NDArray:
         r"""Squared reconstruction error :math:`\|\phi(x) - \Phi(D) y\|^2`, (n,), never negative."""
+        if not self._is_whole:
+            return self._error_by_parts(codes)
         inner = self.cross + self.correlation(codes)
         return np.maximum(self.self_similarity - row_sums(codes, inner), 0.0)
+
+    def _error_by_parts(self, codes: Codes) -> NDArray:
+        """The squared error from the atoms that each sample uses."""
+        error = self.self_similarity - 2.0 * row_sums(codes, self.cross)
+        for row in range(self.n_samples):
+            code = codes[[row]]
+            atoms = columns_used(code)
+            values = dense(code)[0, atoms]
+            step = max(1, TILE // max(len(atoms), 1))
+            for start in range(0, len(atoms), step):
+                some = slice(start, start + step)
+                products = self.facts.block(atoms[some], atoms)
+                error[row] += values[some] @ products @ values
+        return np.maximum(error, 0.0)
 
     def nearest(self, n_neighbors: int) -> Neighbours:
         """The ``n_neighbors`` atoms nearest to each sample, by distances that priors look at."""
         own, cross = self._similarities()
         if self.geometry is None:
-            indices = smallest(np.diag(self.gram) - 2.0 * cross, n_neighbors)
+            indices = smallest(self.squares - 2.0 * cross, n_neighbors)
             return Neighbours(indices, np.take_along_axis(cross, indices, axis=1), own)
         distances = self.squared_distances()
         indices = smallest(distances, n_neighbors)

@@ -12,7 +12,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 import kernelcoding as kc
 from helpers.learning import digits, never_rises
 from kernelcoding import constraints, memory, priors
-from kernelcoding.dictionary_learning import frames
 from kernelcoding.kernels import Gaussian
 
 X = digits(60)
@@ -228,7 +227,7 @@ def test_a_small_first_batch_and_no_batch_at_all():
 
 @pytest.mark.parametrize("free", [10_000, None])
 def test_a_kernel_matrix_that_does_not_fit_says_what_to_do(free, monkeypatch):
-    monkeypatch.setattr(frames, "available_memory", lambda: free)
+    monkeypatch.setattr(memory, "available_memory", lambda: free)
     if free is None:  # nobody knows: go ahead
         assert learning().fit(X).n_iter_ == 2
         return
@@ -239,7 +238,6 @@ def test_a_kernel_matrix_that_does_not_fit_says_what_to_do(free, monkeypatch):
 
 def test_a_kernel_matrix_of_much_memory_is_announced(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 5 * 2 * 60**2 * 8 // 2)
-    monkeypatch.setattr(frames, "available_memory", memory.available_memory)
     with pytest.warns(
         UserWarning, match=r"matrix of 60 samples needs about .* n_landmarks"
     ) as told:

@@ -10,6 +10,7 @@ CODERS = {
     "positive": kc.KernelSparseCoder(positive=True),
     "CSR": kc.KernelSparseCoder(sparse_output=True),
     "groups": kc.KernelSparseCoder(groups="y"),
+    "candidates": kc.KernelSparseCoder(n_candidates=2),
     "soft": kc.KernelBagOfWords(),
     "hard": kc.KernelBagOfWords(assignment="hard"),
     "local soft": kc.KernelBagOfWords(n_neighbors=1),

@@ -3,9 +3,9 @@
 import pytest
 
 from helpers.cases import CONSTRAINTS, PRIORS, Absolute
-from kernelcoding.constraints import AtMost, OneAtom
-from kernelcoding.formulations import NeighbourFit, Penalised, SoftAssignment
-from kernelcoding.priors import NoPrior
+from kernelcoding.constraints import AtMost, Free, OneAtom
+from kernelcoding.formulations import NeighbourFit, OnCandidates, Penalised, SoftAssignment
+from kernelcoding.priors import L1, NoPrior
 
 ALPHA = 0.3  # so large that sparse codes are sparse
 
@@ -21,6 +21,7 @@ def _every_formulation():
     for selection in ("omp", "ols"):
         found[f"at most 3, {selection}"] = Penalised(NoPrior(), AtMost(3, selection))
     found["neighbours"] = NeighbourFit(4, 0.1)
+    found["candidates"] = OnCandidates(Penalised(L1(), Free(), ALPHA), 4)
     found["soft"] = SoftAssignment(1.3)
     found["soft, neighbours"] = SoftAssignment(1.3, 4)
     return found

@@ -258,6 +258,8 @@ def write(folder):
     folder.mkdir()
     kept = {"samples": Q}
     for name, (model, samples) in small_models().items():
+        if not isinstance(samples, np.ndarray):  # several stacks: not one array of a file
+            continue
         persistence.save(model, folder / f"{name}.kc")
         if samples is not Q:
             kept[f"{name} samples"] = samples

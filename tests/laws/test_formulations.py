@@ -11,7 +11,7 @@ from helpers.cases import LABELS, WEIGHTS, solve
 from helpers.every_formulation import EVERY_FORMULATION, FORMULATIONS
 from kernelcoding.codes import dense, is_csr
 from kernelcoding.constraints import OneAtom, Simplex
-from kernelcoding.formulations import NeighbourFit, Penalised, SoftAssignment
+from kernelcoding.formulations import NeighbourFit, OnCandidates, Penalised, SoftAssignment
 from kernelcoding.formulations.penalised import TABLE
 from kernelcoding.formulations.scored import augmented
 from kernelcoding.priors import (
@@ -32,6 +32,12 @@ SOME = np.array([9, 2, 4, 0, 13, 5, 7, 12])  # in no order; no atom of the group
 def coded(problem, formulation):
     """Codes in the form in which the formulation makes them."""
     return solve(problem, formulation, **TIGHT, sparse_output=formulation.is_sparse).codes
+
+
+def with_alpha(formulation, alpha):
+    if isinstance(formulation, OnCandidates):
+        return replace(formulation, formulation=with_alpha(formulation.formulation, alpha))
+    return replace(formulation, alpha=alpha)
 
 
 def is_own(formulation):
@@ -63,8 +69,8 @@ def test_the_list_is_complete():
 @EVERY_FORMULATION
 def test_codes_have_the_signs_that_are_promised(formulation):
     problems = [cases.problem(name) for name in cases.PROBLEMS]
-    if isinstance(formulation, Penalised):
-        formulation = replace(formulation, alpha=0.01)  # small, so that nothing hides a sign
+    if isinstance(formulation, Penalised | OnCandidates):
+        formulation = with_alpha(formulation, 0.01)  # small, so that nothing hides a sign
     lowest = min(dense(coded(problem, formulation)).min() for problem in problems)
     assert (lowest >= 0.0) == formulation.nonnegative
 
@@ -138,7 +144,9 @@ def other_codes(formulation, codes, rng):
     """Allowed codes near and far from these."""
     for size in (1e-3, 1.0):
         noise = size * rng.normal(size=codes.shape)
-        if isinstance(formulation, NeighbourFit):
+        if isinstance(formulation, OnCandidates):
+            yield codes + np.where(codes != 0.0, noise, 0.0)
+        elif isinstance(formulation, NeighbourFit):
             used = codes != 0.0
             noise = np.where(used, noise, 0.0)
             yield codes + noise - used * noise.sum(axis=1, keepdims=True) / used.sum(axis=1)[0]
@@ -205,12 +213,13 @@ def test_the_objective_is_half_the_error_and_the_value(formulation, labels, rng)
 def test_codes_vanish_at_the_critical_weight(formulation):
     problem = cases.problem("regular")
     critical = formulation.critical_alpha(problem)
-    built_in = isinstance(getattr(formulation, "prior", None), Prior)
+    told = formulation.formulation if isinstance(formulation, OnCandidates) else formulation
+    built_in = isinstance(getattr(told, "prior", None), Prior)
     assert (critical is not None) == (
         formulation.is_cone
         and built_in
         and not formulation.is_greedy
-        and not isinstance(formulation.prior, NoPrior)
+        and not isinstance(told.prior, NoPrior)
     )
     if critical is None:
         return
@@ -218,10 +227,10 @@ def test_codes_vanish_at_the_critical_weight(formulation):
     for row, alpha in enumerate(critical):
         if np.isfinite(alpha):
             alone = problem.take(slice(row, row + 1))
-            assert not solve(alone, replace(formulation, alpha=1.0001 * alpha)).codes.any()
-            assert solve(alone, replace(formulation, alpha=0.9999 * alpha)).codes.any()
+            assert not solve(alone, with_alpha(formulation, 1.0001 * alpha)).codes.any()
+            assert solve(alone, with_alpha(formulation, 0.9999 * alpha)).codes.any()
         else:
-            assert solve(problem, replace(formulation, alpha=1e4)).codes[row].any()
+            assert solve(problem, with_alpha(formulation, 1e4)).codes[row].any()
 
 
 # Derivatives -------------------------------------------------------------------------------

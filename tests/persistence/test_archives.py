@@ -86,8 +86,8 @@ def test_words_that_are_no_text_are_refused(forged):
 
 def test_formats_of_the_future_are_named(forged):
     refused(
-        forge(forged, coder_of(), format=3, version="9.1"),
-        r"format 3, written by kernelcoding 9\.1; this version reads formats 1 to 2",
+        forge(forged, coder_of(), format=4, version="9.1"),
+        r"format 4, written by kernelcoding 9\.1; this version reads formats 1 to 3",
     )
     for version in (0, -1, None, "1", "2", [1], 1.5, 2.0, True):
         refused(forge(forged, coder_of(), format=version), "this version reads")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernelcoding.formulations import NeighbourFit, Penalised
+from kernelcoding.formulations import NeighbourFit, OnCandidates, Penalised
 from kernelcoding.priors import Prior
 from reference import convex
 
@@ -21,6 +21,8 @@ def added(formulation, problem, row, code):
             return convex.terms(formulation.prior, seen, row, formulation.alpha).value(code)
         case Penalised():  # a prior of one's own: the sum of absolute values
             return formulation.alpha * np.abs(code).sum()
+        case OnCandidates():  # the same, for fewer atoms
+            return added(formulation.formulation, problem, row, code)
         case NeighbourFit():
             near = np.sort(squared_distances(problem)[row])[: formulation.n_neighbors]
             return 0.5 * formulation.regularization * near.sum() * np.sum(code**2)

@@ -112,7 +112,7 @@ class ClassResiduals:
             problem = self.carriers.problem(X[rows])
             # Asked first: where all similarities are rounded to zero, distances still tell.
             nearest = self.classes[problem.nearest(1).indices[:, 0]]
-            alone = np.diag(problem.gram) - 2.0 * problem.cross.astype(np.float64)
+            alone = problem.squares - 2.0 * problem.cross.astype(np.float64)
             block = found[rows]
             for label, own in enumerate(members):
                 block[:, label] = alone[:, own].min(axis=1, initial=np.inf)

@@ -32,6 +32,7 @@ class Labelled:
     follows_atoms = False
     is_greedy = False
     is_minimiser = True
+    uses_gram = True
 
     @property
     def nonnegative(self) -> bool:

@@ -67,7 +67,12 @@ class BaseKernelCoder(CodingTransformer):
         self.kernel_ = self._resolve(kernel, stack)
         random_state = check_random_state(self.random_state)
         self.dictionary_ = build_dictionary(
-            self.kernel_, stack, self.atoms, self.init, random_state
+            self.kernel_,
+            stack,
+            self.atoms,
+            self.init,
+            random_state,
+            whole=self._outline().uses_gram,
         )
         self._n_features_out = self.dictionary_.n_atoms
         self._take_labels(stack, y)

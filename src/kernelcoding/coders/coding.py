@@ -24,6 +24,8 @@ from .zero_codes import warn_all_zero
 # Samples are coded in blocks whose cross-similarities take about this many numbers: small enough
 # to stay in cache between the kernel and the solver, large enough for an efficient product.
 BLOCK_SIZE = 2**18
+# Where atoms themselves do not stay in cache, each block reads all of them: blocks are larger then.
+MANY_ATOMS, FEWEST_ROWS = 2**14, 128
 
 FEWER_SAMPLES = (
     "Code fewer samples at a time, or set sparse_output=True, which keeps only what is not zero; "
@@ -35,7 +37,8 @@ Kept = TypeVar("Kept")
 
 def block_rows(dictionary: Dictionary) -> int:
     """Samples in one block."""
-    return max(16, BLOCK_SIZE // dictionary.n_atoms)
+    fewest = FEWEST_ROWS if dictionary.n_atoms >= MANY_ATOMS else 16
+    return max(fewest, BLOCK_SIZE // dictionary.n_atoms)
 
 
 def problems(dictionary: Dictionary, X: NDArray) -> Iterator[tuple[slice, CodingProblem]]:

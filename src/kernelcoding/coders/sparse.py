@@ -11,7 +11,7 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
 from ..constraints import Free, NonNegative
-from ..formulations import Penalised
+from ..formulations import OnCandidates, Penalised
 from ..kernel_learning import KernelLearning
 from ..kernels.names import KernelLike
 from ..priors import L1, GroupL1
@@ -40,6 +40,10 @@ class KernelSparseCoder(BaseKernelCoder):
         takes the labels given to ``fit``: those of the samples that are atoms, and of the samples
         that learned atoms started from. Learned atoms keep the label of their start, and so does
         an atom that is replaced because no sample used it.
+    n_candidates : int, default=None
+        Code each sample on that many atoms only, those nearest to it: an approximation for very
+        large dictionaries, whose Gram matrix is then not needed. ``certify`` bounds the distance
+        to the best code on these atoms, and is infinite for a code that uses others.
 
     Attributes
     ----------
@@ -78,6 +82,7 @@ class KernelSparseCoder(BaseKernelCoder):
         max_iter: int = 10_000,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
+        n_candidates: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.atoms = atoms
@@ -91,11 +96,14 @@ class KernelSparseCoder(BaseKernelCoder):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.n_candidates = n_candidates
 
     def _check_parameters(self) -> None:
         check_positive("alpha", self.alpha)
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
+        if self.n_candidates is not None:
+            check_count("n_candidates", self.n_candidates)
 
     def _take_labels(self, X: NDArray, y: ArrayLike | None) -> None:
         self.groups_ = self.groups
@@ -117,7 +125,7 @@ class KernelSparseCoder(BaseKernelCoder):
         check_consistent_length(X, y)
         return column_or_1d(y)[index]
 
-    def formulation(self) -> Penalised:
+    def formulation(self) -> Penalised | OnCandidates:
         """Prior, constraint and weight; groups taken from labels are known after ``fit``."""
         groups = getattr(self, "groups_", self.groups)
         if isinstance(groups, str):
@@ -126,13 +134,18 @@ class KernelSparseCoder(BaseKernelCoder):
                 "first, or give an array with a label for each atom."
             )
         prior = L1() if groups is None else GroupL1(groups)
-        return Penalised(prior, NonNegative() if self.positive else Free(), self.alpha)
+        return self._coded_by(prior)
 
-    def _outline(self) -> Penalised:
+    def _coded_by(self, prior: L1 | GroupL1) -> Penalised | OnCandidates:
+        constraint = NonNegative() if self.positive else Free()
+        plain = Penalised(prior, constraint, self.alpha)
+        return plain if self.n_candidates is None else OnCandidates(plain, self.n_candidates)
+
+    def _outline(self) -> Penalised | OnCandidates:
         if not isinstance(self.groups, str):
             return self.formulation()
         self._require_y()
-        return Penalised(L1(), NonNegative() if self.positive else Free(), self.alpha)
+        return self._coded_by(L1())
 
     def _with_atom_labels(self, labels: NDArray | None) -> Self:
         if not isinstance(self.groups, str):

@@ -47,7 +47,7 @@ class Dictionary:
 
     def problem(self, X: NDArray) -> CodingProblem:
         """The problem of coding samples with this dictionary."""
-        return CodingProblem(*self.similarities(X), self.gram, self.facts)
+        return CodingProblem(*self.similarities(X), facts=self.facts)
 
     def nearest(self, X: NDArray, n_neighbors: int) -> Neighbours:
         """The ``n_neighbors`` atoms nearest to each sample in H."""

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..codes import Codes, dense, is_csr
-from ..kernels.algebra import Composite
 from ..kernels.base import Kernel
 from ..memory import announce, memory_advice
 from ..stacks import Stack, as_points, in_memory, precision, require_alike, with_type
@@ -15,14 +14,10 @@ from .base import Dictionary
 from .candidates import Candidates
 from .choosing import CHOICES, MEANS, cluster_means, named_choice
 from .combinations import CombinationDictionary
+from .point_gram import FEWER_ATOMS, gram_size, is_small
 from .points import PointDictionary
 
 EIGEN_COPIES = 3  # that clipping the spectrum of an indefinite kernel takes beside the Gram matrix
-FEWER_ATOMS = (
-    "Use fewer atoms (atoms=2000 chooses that many samples), or learn a dictionary with "
-    "KernelDictionaryLearning(n_landmarks=2000); float32 samples halve the matrix, though sparse "
-    "coders make a copy of it in double precision."
-)
 POOL = 10  # candidates per landmark: more cost time and change little
 
 
@@ -32,6 +27,7 @@ def build_dictionary(
     atoms: int | ArrayLike | Dictionary | None,
     init: str,
     random_state: np.random.RandomState,
+    whole: bool = True,
 ) -> Dictionary:
     """The dictionary that an estimator's ``atoms`` and ``init`` describe.
 
@@ -48,12 +44,25 @@ def build_dictionary(
         How an integer number of atoms is chosen.
     random_state : RandomState
         Source of random numbers.
+    whole : bool, default=True
+        Whether the whole Gram matrix will be needed: it is computed here, then, so that what is
+        wrong with it is heard of at once. A small one is in any case.
     """
     if isinstance(atoms, Dictionary):
         return _fitting(atoms, X)
-    announce(*_gram_matrix(kernel, X, atoms, init), FEWER_ATOMS, stacklevel=4)
+    count = _compared(X, atoms, init)
+    whole = whole or is_small(count) or not kernel.is_positive_definite
+    if whole:
+        announce(*_gram_matrix(kernel, X, atoms, count), FEWER_ATOMS, stacklevel=4)
     with memory_advice(FEWER_ATOMS):
-        return _built(kernel, X, atoms, init, random_state)
+        dictionary = _built(kernel, X, atoms, init, random_state)
+        return dictionary if not whole else _with_gram(dictionary)
+
+
+def _with_gram(dictionary: Dictionary) -> Dictionary:
+    """The dictionary, its Gram matrix computed."""
+    _ = dictionary.gram
+    return dictionary
 
 
 def _built(
@@ -70,24 +79,25 @@ def _built(
     return _given(kernel, X, atoms)
 
 
+def _compared(X: Stack, atoms: int | ArrayLike | None, init: str) -> int:
+    """How many points are compared with each other."""
+    if atoms is None:
+        return len(X)
+    if isinstance(atoms, (int, np.integer)):
+        return len(X) if init == MEANS else min(max(int(atoms), 0), len(X))
+    points = as_points(atoms, X)
+    stacked = isinstance(points, Views) or points.ndim > 0  # what is no stack is refused later
+    return len(points) if stacked else 0
+
+
 def _gram_matrix(
-    kernel: Kernel, X: Stack, atoms: int | ArrayLike | None, init: str
+    kernel: Kernel, X: Stack, atoms: int | ArrayLike | None, count: int
 ) -> tuple[float, str]:
     """Bytes that the Gram matrix takes while it is computed, and its name."""
-    if atoms is None:
-        count = len(X)
-    elif isinstance(atoms, (int, np.integer)):
-        count = len(X) if init == MEANS else min(max(int(atoms), 0), len(X))
-    else:
-        points = as_points(atoms, X)
-        stacked = isinstance(points, Views) or points.ndim > 0  # what is no stack is refused later
-        count = len(points) if stacked else 0
-    copies = len(kernel.children) if isinstance(kernel, Composite) else 1
+    needed = gram_size(kernel, count, precision(X))
     if not kernel.is_positive_definite:
-        copies += EIGEN_COPIES
+        needed += float(count) ** 2 * EIGEN_COPIES * precision(X).itemsize
     of_all = " (atoms=None: every sample is an atom)" if atoms is None else ""
-    size = copies * precision(X).itemsize + 1  # and a mask of finite numbers
-    needed = float(count) ** 2 * size
     return needed, f"The Gram matrix of {count} atoms{of_all}"
 
 

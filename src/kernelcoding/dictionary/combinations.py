@@ -64,5 +64,5 @@ class CombinationProblem(CodingProblem):
         self, dictionary: CombinationDictionary, self_similarity: NDArray, similarity: NDArray
     ):
         cross = similarity @ dictionary.weights.astype(similarity.dtype, copy=False)
-        super().__init__(self_similarity, cross, dictionary.gram, dictionary.facts)
+        super().__init__(self_similarity, cross, facts=dictionary.facts)
         self.similarity = similarity

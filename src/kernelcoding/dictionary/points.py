@@ -8,11 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..gram import GramFacts
 from ..kernels.base import Kernel
 from ..long_calls import eigh
 from ..problem import CodingProblem, Neighbours
 from ..selection import smallest
 from .base import Dictionary
+from .point_gram import PointGram, finite_similarities
 
 # Eigenvalues more negative than this fraction of the largest are not rounding (in float32: than
 # the number of atoms times its precision).
@@ -37,8 +39,6 @@ class PointDictionary(Dictionary):
         self.points = points
         self.index = index
         self._prepared = kernel.prepare(points, index)
-        gram = _finite(kernel.between(self._prepared, self._prepared))
-        self.gram_before_clipping = np.ascontiguousarray(gram)
         self._basis = None if kernel.is_positive_definite else self._positive_part()
 
     @property
@@ -46,18 +46,44 @@ class PointDictionary(Dictionary):
         """Whether a negative part of the kernel's spectrum was dropped."""
         return self._basis is not None
 
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms, without their Gram matrix."""
+        return len(self.points)
+
     @cached_property
+    def facts(self) -> GramFacts:
+        """What follows from the atoms' inner products, computed on demand."""
+        if self._basis is None:
+            return PointGram(self.kernel, self._prepared, self.n_atoms)
+        return GramFacts(self._clipped())
+
+    @property
     def gram(self) -> NDArray:
         """Inner products of the atoms, (N, N), with the negative spectrum (if any) clipped."""
-        if self._basis is None:
-            return self.gram_before_clipping
+        return self.facts.gram
+
+    def _clipped(self) -> NDArray:
+        """The Gram matrix without its negative spectrum."""
+        assert self._basis is not None
         gram = self._basis.T @ self.gram_before_clipping @ self._basis
         gram = self._basis @ (0.5 * (gram + gram.T)) @ self._basis.T
         return 0.5 * (gram + gram.T)
 
+    @cached_property
+    def gram_before_clipping(self) -> NDArray:
+        """The kernel's own values, (N, N)."""
+        if self._basis is None:
+            return self.gram
+        return self._compared()
+
+    def _compared(self) -> NDArray:
+        values = finite_similarities(self.kernel.between(self._prepared, self._prepared))
+        return np.ascontiguousarray(values)
+
     def _positive_part(self) -> NDArray | None:
         """Eigenvectors of the positive spectrum, where there is a negative one to drop."""
-        gram = self.gram_before_clipping
+        gram = self._compared()
         values, vectors = eigh(gram)
         cutoff = max(INDEFINITE, len(gram) * float(np.finfo(gram.dtype).eps)) * values[-1]
         if values[-1] >= 0 and values[0] >= -cutoff:
@@ -79,10 +105,10 @@ class PointDictionary(Dictionary):
     def similarities(self, X: NDArray) -> tuple[NDArray, NDArray]:
         """``k(x, x)`` of shape (n,) and the cross-similarities of shape (n, N)."""
         prepared = self.kernel.prepare(X)
-        cross = _finite(self.kernel.between(prepared, self._prepared))
+        cross = finite_similarities(self.kernel.between(prepared, self._prepared))
         self_similarity = self.kernel.diagonal_of(prepared)
         unknown = np.isnan(self_similarity)
-        _finite(self_similarity[~unknown])
+        finite_similarities(self_similarity[~unknown])
         if self._basis is None and not unknown.any():
             return self_similarity, cross
         if self._basis is not None:
@@ -120,7 +146,7 @@ class PointProblem(CodingProblem):
     def __init__(self, dictionary: PointDictionary, X: NDArray):
         self.dictionary = dictionary
         self.X = X
-        self.gram = dictionary.gram
+        self._gram = None
         self.facts = dictionary.facts
         self.geometry = None
         self.n_samples = len(X)
@@ -135,8 +161,8 @@ class PointProblem(CodingProblem):
 
     def _require_atoms(self, n_atoms: int) -> None:
         """Compiled code trusts these shapes; a model from a file need not keep its promises."""
-        if self.gram.shape != (n_atoms, n_atoms):
-            raise ValueError(f"{n_atoms} atoms do not go with a Gram matrix of {self.gram.shape}.")
+        if self.facts.n_atoms != n_atoms:
+            raise ValueError(f"{n_atoms} atoms do not go with a Gram matrix of {self.n_atoms}.")
 
     def nearest(self, n_neighbors: int) -> Neighbours:
         """The ``n_neighbors`` atoms nearest to each sample in H."""
@@ -149,12 +175,3 @@ class PointProblem(CodingProblem):
         indices = smallest(statistic, n_neighbors)
         cross = kernel.profile(np.take_along_axis(statistic, indices, axis=1))
         return Neighbours(indices, cross, kernel.diagonal_of(prepared))
-
-
-def _finite(similarities: NDArray) -> NDArray:
-    if not np.all(np.isfinite(similarities)):
-        raise ValueError(
-            "The kernel returned NaN or infinite similarities. Rescale the samples or change the "
-            "kernel's parameters."
-        )
-    return similarities

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from ..codes import Codes, dense, times_codes
 from ..dictionary import CombinationDictionary, PointDictionary
+from ..dictionary.point_gram import gram_size
 from ..kernels.base import Kernel
-from ..memory import AdvisedMemoryError, announce, available_memory, gigabytes, memory_advice
+from ..memory import announce, memory_advice, require_within_budget
 from ..stacks import Stack, in_memory, with_type
 
 # Similarities to landmarks are kept between passes up to this many numbers (256 MB), else they are
@@ -305,17 +306,13 @@ def unit_norms(frame: Frame, vectors: NDArray, fallback: NDArray) -> tuple[NDArr
 
 def sample_frame(kernel: Kernel, X: Stack) -> SampleFrame:
     """The paper's frame; says what to do where the kernel matrix would not fit in memory."""
-    needed = 2 * len(X) ** 2 * 8  # the matrix and one temporary of its size
+    needed = 2.0 * len(X) ** 2 * 8  # the matrix and one temporary of its size
     what = f"The kernel matrix of {len(X)} samples"
     advice = (
         "Set n_landmarks (for example 2000): cost and memory are then linear in the number of "
         "samples."
     )
-    free = available_memory()
-    if free is not None and needed > free:
-        raise AdvisedMemoryError(
-            f"{what} needs about {gigabytes(needed)}, but only {gigabytes(free)} are free. {advice}"
-        )
+    require_within_budget(gram_size(kernel, len(X), np.dtype(np.float64)), what, advice)
     announce(needed, what, advice, stacklevel=6)
     with memory_advice(advice):
         return SampleFrame(PointDictionary(kernel, X, np.arange(len(X))))

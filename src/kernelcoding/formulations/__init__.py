@@ -2,6 +2,7 @@
 
 from .assignment import SoftAssignment
 from .base import Formulation
+from .candidates import OnCandidates
 from .neighbours import NeighbourFit
 from .own import BaseFormulation
 from .penalised import Penalised
@@ -11,6 +12,7 @@ __all__ = [
     "BaseFormulation",
     "Formulation",
     "NeighbourFit",
+    "OnCandidates",
     "Penalised",
     "Sensitivity",
     "SoftAssignment",

@@ -33,6 +33,7 @@ class SoftAssignment:
     is_cone = False
     is_greedy = False
     is_minimiser = False
+    uses_gram = False
 
     @property
     def is_sparse(self) -> bool:
@@ -54,7 +55,7 @@ class SoftAssignment:
         if self.n_neighbors is None:
             return assignment.soft_assignment(problem, self.sigma, options)
         near = problem.nearest(self.n_neighbors)
-        return assignment.local_assignment(near, problem.gram, self.sigma, options)
+        return assignment.local_assignment(near, problem.squares, self.sigma, options)
 
     def solve_with_scores(
         self,
@@ -68,7 +69,7 @@ class SoftAssignment:
 
     def gap(self, problem: CodingProblem, codes: Codes) -> NDArray:
         """Distance from the formula, as the gap of an entropy-regularised assignment, (n,)."""
-        norms = np.diag(problem.gram)
+        norms = problem.squares
         if self.n_neighbors is None:
             optimal = soft_assignment_optimum(problem.cross, norms, self.sigma)
         else:

@@ -44,6 +44,10 @@ class Formulation(Protocol):
     def is_minimiser(self) -> bool:
         """Whether codes minimise half the squared error plus :meth:`value`."""
 
+    @property
+    def uses_gram(self) -> bool:
+        """Whether coding needs all inner products of atoms; else a few for each sample will do."""
+
     def check(self, n_atoms: int) -> None:
         """Refuse what no dictionary of this size can be coded by: ValueError says why."""
 

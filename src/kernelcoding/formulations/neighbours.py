@@ -38,6 +38,7 @@ class NeighbourFit:
     is_greedy = False
     follows_atoms = False
     is_minimiser = True
+    uses_gram = False
 
     def check(self, n_atoms: int) -> None:
         """Tell the user if there are fewer atoms than neighbours."""
@@ -46,7 +47,7 @@ class NeighbourFit:
     def solve(self, problem: CodingProblem, options: Options) -> CodingResult:
         """Code every sample of a problem, in the problem's precision."""
         near = problem.nearest(self.n_neighbors)
-        return local.solve(near, problem.gram, self.regularization, options)
+        return local.solve(near, problem, self.regularization, options)
 
     def solve_with_scores(
         self,
@@ -62,14 +63,14 @@ class NeighbourFit:
     def gap(self, problem: CodingProblem, codes: Codes) -> NDArray:
         """Upper bound on how far each code is from optimal, (n,)."""
         near = problem.nearest(self.n_neighbors)
-        return local_gap(near, problem.gram, self.regularization, codes)
+        return local_gap(near, problem, self.regularization, codes)
 
     def value(self, problem: CodingProblem, codes: Codes) -> NDArray:
         """Half of the ridge, (n,)."""
         seen = problem if problem.geometry is None else problem.geometry
         rows, columns = codes.nonzero()
         distances = seen.self_similarity[rows] - 2.0 * seen.cross[rows, columns]
-        distances += np.diag(seen.gram)[columns]
+        distances += seen.squares[columns]
         trace = np.bincount(rows, np.maximum(distances, 0.0), minlength=problem.n_samples)
         return 0.5 * self.regularization * trace * row_sums(codes, codes)
 

@@ -40,6 +40,7 @@ class BaseFormulation:
     is_greedy = False
     follows_atoms = False
     is_minimiser = False
+    uses_gram = True
 
     def code(self, problem: CodingProblem) -> Codes:
         """Codes of all samples of a problem, (n, N), dense or CSR.

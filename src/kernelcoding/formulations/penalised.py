@@ -109,6 +109,11 @@ class Penalised:
         return False
 
     @property
+    def uses_gram(self) -> bool:
+        """Whether coding needs all inner products of atoms: a single atom needs its norm."""
+        return not isinstance(self.constraint, constraints.OneAtom)
+
+    @property
     def is_minimiser(self) -> bool:
         """Whether codes minimise the objective: greedy ones try to."""
         return not self.is_greedy

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-FORMAT = 2
+FORMAT = 3
 State = dict[str, Any]
 Upgrade = Callable[[State], State]
 
@@ -34,6 +34,15 @@ def renamed(**names: str) -> Upgrade:
 
     def upgrade(state: State) -> State:
         return {names.get(name, name): value for name, value in state.items()}
+
+    return upgrade
+
+
+def dropped(*names: str) -> Upgrade:
+    """The upgrade of a class that computes these attributes today."""
+
+    def upgrade(state: State) -> State:
+        return {name: value for name, value in state.items() if name not in names}
 
     return upgrade
 
@@ -72,6 +81,9 @@ UPGRADES: dict[int, dict[str, Upgrade]] = {
         "LabelConsistentKSVD": _with_record_of_classifier,
         "LinearClassifier": renamed(price="penalty"),
         "SupervisedKernelCoding": _with_rule,
+    },
+    2: {
+        "PointDictionary": dropped("gram_before_clipping"),
     },
 }
 

@@ -99,7 +99,7 @@ class Arrays:
             plain(penalty.l1, np.float64),
             plain(penalty.ridge, np.float64),
             given.astype(np.float64),
-            problem.n_atoms * float(np.finfo(problem.gram.dtype).eps),
+            problem.n_atoms * float(np.finfo(problem.facts.dtype).eps),
         )
 
     def of_problem(self, rows: slice) -> tuple[NDArray, ...]:

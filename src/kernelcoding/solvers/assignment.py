@@ -54,15 +54,15 @@ def soft_weights(cross: NDArray, atom_norms: NDArray, sigma: float) -> NDArray:
 
 def soft_assignment(problem: CodingProblem, sigma: float, options: Options) -> CodingResult:
     """Soft weights over all atoms."""
-    weights: Codes = soft_weights(problem.cross, np.diag(problem.gram), sigma)
+    weights: Codes = soft_weights(problem.cross, problem.squares, sigma)
     return CodingResult.closed_form(sparse.csr_array(weights) if options.sparse_output else weights)
 
 
 def local_assignment(
-    near: Neighbours, gram: NDArray, sigma: float, options: Options
+    near: Neighbours, squares: NDArray, sigma: float, options: Options
 ) -> CodingResult:
     """Soft weights over the neighbours of each sample."""
-    weights = soft_weights(near.cross, np.diag(gram)[near.indices], sigma)
+    weights = soft_weights(near.cross, squares[near.indices], sigma)
     return CodingResult.closed_form(
-        scatter(weights, near.indices, len(gram), options.sparse_output)
+        scatter(weights, near.indices, len(squares), options.sparse_output)
     )

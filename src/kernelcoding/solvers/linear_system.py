@@ -67,7 +67,7 @@ def _left_out(problem: CodingProblem, sum_to_one: bool, codes: NDArray) -> NDArr
     if sum_to_one:
         slope -= slope.mean(axis=1, keepdims=True)
     slopes = slope @ vectors[:, dropped]
-    norms = np.sqrt(np.maximum(np.diag(problem.gram), 0.0))
+    norms = np.sqrt(np.maximum(problem.squares, 0.0))
     size = np.sqrt(np.maximum(problem.self_similarity, 0.0)) + np.abs(codes) @ norms
     rounding = problem.facts.precision * size * np.sqrt((norms**2).sum())
     slopes[np.abs(slopes) <= rounding[:, None]] = 0.0
@@ -78,7 +78,7 @@ def _is_stationary(
     problem: CodingProblem, penalty: Penalty, sum_to_one: bool, codes: NDArray
 ) -> NDArray:
     """Which rows are solutions of their systems, (n,) booleans."""
-    norms = np.sqrt(np.maximum(np.diag(problem.gram), 0.0) + penalty.ridge)
+    norms = np.sqrt(np.maximum(problem.squares, 0.0) + penalty.ridge)
     slope = problem.correlation(codes) - penalty.ridge * codes
     unit = np.sqrt(np.maximum(problem.self_similarity, 0.0))
     size = unit + (np.abs(codes) * norms).sum(axis=1)
@@ -89,7 +89,7 @@ def _is_stationary(
         weights = 1.0 / norms**2
         slope -= ((slope * weights).sum(axis=1) / weights.sum(axis=1))[:, None]
         unit = unit + np.sqrt(problem.facts.affine_shift)
-    rounding = 16 * problem.n_atoms * float(np.finfo(problem.facts.gram.dtype).eps) * size
+    rounding = 16 * problem.n_atoms * float(np.finfo(problem.facts.dtype).eps) * size
     allowed = norms * (STATIONARY * unit + rounding)[:, None]
     return np.all(np.abs(slope) <= allowed, axis=1)  # false where a code is not a number
 

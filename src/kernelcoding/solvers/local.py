@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..parallel import map_rows
-from ..problem import Neighbours
+from ..problem import CodingProblem, Neighbours
 from .layout import plain, scatter
 from .result import CodingResult, Options
 
 
-def solve(near: Neighbours, gram: NDArray, regularization: float, options: Options) -> CodingResult:
+def solve(
+    near: Neighbours, problem: CodingProblem, regularization: float, options: Options
+) -> CodingResult:
     r"""Codes of approximate kernel LLC: affine least squares on given atoms.
 
     .. math:: \min_y \; y^\top (C + \beta\,\mathrm{tr}(C) I) y \quad\text{subject to}\quad
@@ -23,8 +25,8 @@ def solve(near: Neighbours, gram: NDArray, regularization: float, options: Optio
     ----------
     near : Neighbours
         The atoms each sample may use, no atom twice in a row.
-    gram : (N, N) array
-        Kernel values of all atoms.
+    problem : CodingProblem
+        Knows the inner products of atoms.
     regularization : float
         The ridge :math:`\beta`, relative to the trace of C (to ``near.trace`` where given).
     options : Options
@@ -45,21 +47,26 @@ def solve(near: Neighbours, gram: NDArray, regularization: float, options: Optio
     """
     from .._compiled.local import affine_codes
 
-    dtype = np.result_type(near.cross, gram, np.float32)
+    dtype = np.result_type(near.cross, problem.facts.dtype, np.float32)
     self_similarity = plain(near.self_similarity, dtype)
     neighbours = plain(near.indices, np.intp)
-    cross, gram = plain(near.cross, dtype), plain(gram, dtype)
+    cross = plain(near.cross, dtype)
     eps, ridge = float(np.finfo(dtype).eps), float(regularization)
     weights = np.empty(neighbours.shape, dtype)
     # A negative trace asks compiled code for the trace of C itself.
     trace = np.full(len(neighbours), -1.0) if near.trace is None else near.trace
     traces = plain(trace, np.float64)
 
-    def code(rows: slice) -> None:
-        samples = self_similarity[rows], neighbours[rows], cross[rows]
-        affine_codes(*samples, gram, ridge, traces[rows], eps, weights[rows])
+    def code(some: slice, places: NDArray, gram: NDArray) -> None:
+        def run(rows: slice) -> None:
+            known = own[rows], places[rows], similarity[rows]
+            affine_codes(*known, gram, ridge, trace_of[rows], eps, out[rows])
 
-    n_samples, n_neighbors = neighbours.shape
-    map_rows(code, n_samples, options.n_jobs, chunk=256, cost=100 + n_neighbors**3)
-    codes = scatter(weights, neighbours, gram.shape[0], options.sparse_output)
+        own, similarity = self_similarity[some], cross[some]
+        trace_of, out = traces[some], weights[some]
+        map_rows(run, len(own), options.n_jobs, chunk=256, cost=100 + neighbours.shape[1] ** 3)
+
+    for some, places, gram in problem.parts(neighbours):
+        code(some, plain(places, np.intp), plain(gram, dtype))
+    codes = scatter(weights, neighbours, problem.n_atoms, options.sparse_output)
     return CodingResult.closed_form(codes)

@@ -29,7 +29,7 @@ def solve(
     lipschitz = problem.facts.lipschitz
     largest = np.abs(problem.cross).max(axis=1)
     if constraint.sum_to_one:  # no small code, no small gradient, whatever k
-        largest = np.maximum(largest, np.diag(problem.gram).max())
+        largest = np.maximum(largest, problem.squares.max())
     threshold = options.tol * largest / lipschitz
     codes = np.zeros_like(problem.cross)
     n_iter = np.zeros(problem.n_samples, dtype=int)

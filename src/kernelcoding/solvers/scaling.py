@@ -78,7 +78,7 @@ def _whole_scale(problem: CodingProblem) -> float:
 
     Similarities and prices times one number have the same codes.
     """
-    _, exponent = np.frexp(float(np.diag(problem.gram).max()))
+    _, exponent = np.frexp(float(problem.squares.max()))
     return 1.0 if abs(exponent) <= FAR else float(np.ldexp(1.0, -int(exponent)))
 
 
@@ -96,7 +96,7 @@ def _share_of_least(problem: CodingProblem, sum_to_one: bool) -> float:
     next to what the smallest atom can do.
     """
     own = np.maximum(problem.self_similarity, 0.0).astype(np.float64)
-    squares = np.diag(problem.facts.double)
+    squares = problem.squares.astype(np.float64)
     largest = np.abs(problem.cross).max(axis=1).astype(np.float64)
     if sum_to_one:  # weights are numbers about one: the best single atom shows what is at stake
         largest = np.maximum(largest, squares.max())

@@ -148,7 +148,7 @@ def solve(
     split = Splitting(problem, penalty, constraint)
     scale = np.abs(problem.cross).max(axis=1)
     if constraint.sum_to_one:  # no small code, no small gradient, whatever k
-        scale = np.maximum(scale, np.diag(problem.gram).max())
+        scale = np.maximum(scale, problem.squares.max())
     codes = np.zeros_like(problem.cross)
     start = codes if options.start is None else dense(options.start).astype(np.float64)
     rows = split.begin(start, options.tol * scale)
