@@ -133,7 +133,7 @@ def lazy(X, lengths=LENGTHS):
 def at_equal_blocks(method, *rows, lengths=LENGTHS):
     """The truth: the method of the estimator on each block in memory, one after the other."""
     blocks = zip(*(parts(given, lengths) for given in rows), strict=True)
-    found = [method(*block) for block in blocks if len(block[0])]
+    found = [method(*block) for block in blocks if block[0].shape[0]]
     return (
         sparse.vstack(found, format="csr") if sparse.issparse(found[0]) else np.concatenate(found)
     )
