@@ -50,6 +50,7 @@ class Blocks:
         merge: Callable[[Answer, Answer], Answer],
         beside: Beside = (),
         step: int | None = None,
+        answer_bytes: int = 0,
     ) -> Answer:
         """Answers of a function for every block, merged in an order that is always the same.
 
@@ -65,6 +66,8 @@ class Blocks:
             With one row per sample (or None), handed over with the blocks.
         step : int, default=None
             Most samples that the function is given at once.
+        answer_bytes : int, default=0
+            About the size of an answer: small blocks are not worth one each.
         """
         raise NotImplementedError
 
@@ -107,6 +110,7 @@ class ArrayBlocks(Blocks):
         merge: Callable[[Answer, Answer], Answer],
         beside: Beside = (),
         step: int | None = None,
+        answer_bytes: int = 0,
     ) -> Answer:
         """One block after the other, each answer merged with all before."""
         return reduce(merge, (function(block, *state) for block in self.blocks(beside, step)))

@@ -19,7 +19,7 @@ from kernelcoding.classification.learner import SupervisedLearner, Supervision
 from kernelcoding.classification.rules import RULES, BilinearRule, MaxMarginRule
 from kernelcoding.coders.base import options_of
 from kernelcoding.dictionary_learning.coding import problem_of
-from kernelcoding.dictionary_learning.frames import SampleBlock
+from kernelcoding.dictionary_learning.seen import SampleBlock
 from kernelcoding.kernels import Polynomial
 from kernelcoding.problem import CodingProblem
 from reference import convex

@@ -18,9 +18,10 @@ from ..dictionary_learning.coding import (
     problem_of,
     total,
 )
-from ..dictionary_learning.frames import Frame, SampleBlock
+from ..dictionary_learning.frames import Frame
 from ..dictionary_learning.learner import ROUNDING, AtomLearner
 from ..dictionary_learning.loop import HalfStep
+from ..dictionary_learning.seen import SampleBlock
 from ..dictionary_learning.state import Candidate
 from ..dictionary_learning.updates import update_for
 from ..formulations import Formulation

@@ -16,7 +16,8 @@ from ..formulations import Formulation
 from ..gram import GramFacts
 from ..problem import CodingProblem
 from ..solvers.result import Convergence, Options
-from .frames import Frame, SampleBlock
+from .frames import Frame
+from .seen import SampleBlock
 from .sums import Loads, Sums
 
 # What codes of a block of training samples are; those that look at labels differ by block.

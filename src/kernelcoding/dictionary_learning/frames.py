@@ -12,7 +12,7 @@ inner products between them, and both frames offer these through plain arrays, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -25,37 +25,12 @@ from ..dictionary import CombinationDictionary, PointDictionary
 from ..kernels.base import Kernel
 from ..memory import AdvisedMemoryError, announce, available_memory, gigabytes, memory_advice
 from ..stacks import Stack, with_type
+from .seen import SampleBlock, Seen, seen_from
 
 # Similarities to landmarks are kept between passes up to this many numbers (256 MB), else they are
 # computed again in blocks of about BLOCK numbers.
 KEPT = 2**25
 BLOCK = 2**22
-
-
-@dataclass(frozen=True, slots=True)
-class SampleBlock:
-    """Some samples: inner products with themselves, with the landmarks, and with vectors."""
-
-    rows: slice
-    self_similarity: NDArray  # (n,)
-    similarity: NDArray  # (n, n_landmarks)
-    cross: NDArray  # (n, N)
-    weight: NDArray | None = None  # (n,) what each counts; None: one each
-    samples: Stack | None = None  # (n, ...) themselves, where they are not at hand later
-    beside: Beside = ()  # the same rows of what goes with the samples
-
-    def every(self, stride: int) -> SampleBlock:
-        """The first sample and each of the stride-th after it."""
-        some = slice(None, None, stride)
-        return SampleBlock(
-            slice(self.rows.start, self.rows.stop, stride),
-            self.self_similarity[some],
-            self.similarity[some],
-            self.cross[some],
-            None if self.weight is None else self.weight[some],
-            None if self.samples is None else self.samples[some],
-            tuple(None if one is None else one[some] for one in self.beside),
-        )
 
 
 class Frame:
@@ -231,52 +206,6 @@ def _kernel_matrix(samples: PointDictionary) -> NDArray:
     return PointDictionary(samples.kernel, points, samples.index).facts.double
 
 
-def seen_from(
-    landmarks: PointDictionary, block: Block, weights: NDArray, carried: bool = False
-) -> SampleBlock:
-    """Some samples as seen from landmarks, and from combinations of these.
-
-    Parameters
-    ----------
-    landmarks : PointDictionary
-    block : Block
-        Samples, and beside them their weights first.
-    weights : array of shape (n_landmarks, N)
-        The combinations.
-    carried : bool, default=False
-        Whether the samples go with what is known of them.
-    """
-    self_similarity, similarity = landmarks.similarities(block.samples)
-    if landmarks.kernel.uses_index:  # the training matrix itself: its diagonal is known
-        index = np.arange(block.rows.start, block.rows.stop)
-        prepared = landmarks.kernel.prepare(block.samples, index)
-        self_similarity = np.fmax(self_similarity, landmarks.kernel.diagonal_of(prepared))
-    similarity = similarity.astype(np.float64, copy=False)
-    return SampleBlock(
-        block.rows,
-        self_similarity.astype(np.float64),
-        similarity,
-        similarity @ weights,
-        block.beside[0],
-        block.samples if carried else None,
-        block.beside[1:],
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A function of samples as seen from landmarks, to be called with plain blocks."""
-
-    function: Callable[..., Any]
-    carried: bool
-
-    def __call__(
-        self, block: Block, landmarks: PointDictionary, weights: NDArray, *state: Any
-    ) -> Any:
-        """The function's answer for these samples."""
-        return self.function(seen_from(landmarks, block, weights, self.carried), *state)
-
-
 class LandmarkFrame(Frame):
     """Orthonormal coordinates in the span of landmarks.
 
@@ -339,12 +268,14 @@ class LandmarkFrame(Frame):
         """Where the samples are: in another process, perhaps."""
         if self._kept is not None:
             return super().map_reduce(function, vectors, state, merge)
+        weights = self.weights(vectors)
         return self.X.map_reduce(
             Seen(function, carried=not self.X.at_hand),
-            (self.landmarks, self.weights(vectors), *state),
+            (self.landmarks, weights, *state),
             merge,
             (self.sample_weight, *self.beside),
             self._step,
+            weights.nbytes,
         )
 
     def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
