@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,12 +15,14 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
+from ..blocks import Blocks
 from ..coders.base import BaseKernelCoder, fitted_with, options_of
 from ..coders.sparse import KernelSparseCoder
 from ..coders.transformer import CodingTransformer
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..dictionary.building import choose_landmarks, given_landmarks
 from ..dictionary.choosing import MEANS, named_choice
+from ..distributed.inputs import is_lazy
 from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings, learn_kernel, moved, prepared_start
 from ..kernels import Kernel, as_kernel
@@ -29,6 +31,7 @@ from ..solvers.result import Options
 from ..validation import samples
 from .checks import check_coder, check_settings, refuse_zero_codes, require_distinct
 from .coding import Coded
+from .far import at_hand, far_samples, followed, measured, require_landmarks
 from .frames import Frame, LandmarkFrame, SampleFrame, sample_frame
 from .learner import Snapshot
 from .loop import Alternation, HalfStep, Outcome, Progress
@@ -107,6 +110,7 @@ class BaseDictionaryLearning(CodingTransformer):
     ) -> tuple[Learner, Outcome]:
         """Learn kernel and atoms from checked samples; the learner and how it ended."""
         self._check_samples(X, y, coder, sample_weight)
+        require_landmarks(self, X, self)
         self.kernel_ = self._resolved(kernel, X, sample_weight)
         random_state = check_random_state(self.random_state)
         frame = self._frame(X, random_state, sample_weight)
@@ -117,7 +121,8 @@ class BaseDictionaryLearning(CodingTransformer):
             first: Dictionary = frame.dictionary(vectors)
             if self.init != MEANS:  # then the atoms are samples, better left out of L
                 first = PointDictionary(self.kernel_, X[chosen], chosen)
-            self.kernel_ = prepared_start(self.kernel_, X, y, as_settings(self.learn_kernel))
+            few, own = followed(X, y, sample_weight, random_state)
+            self.kernel_ = prepared_start(self.kernel_, few, own, as_settings(self.learn_kernel))
             weights = frame.weights(vectors)
             frame, vectors = self._learn_kernel(coder, first, frame, weights, X, random_state)
         rounds = as_settings(self.learn_kernel).rounds if self.learn_kernel else 0
@@ -203,8 +208,10 @@ class BaseDictionaryLearning(CodingTransformer):
         random_state: np.random.RandomState,
     ) -> tuple[Frame, NDArray]:
         """Better kernel parameters for the present atoms; these in the new space."""
-        followed = counting(X, frame.sample_weight, self.kernel_)
-        self._better_kernel(coder, dictionary, followed, random_state)
+        few, _ = followed(X, None, frame.sample_weight, random_state)
+        if few is X:
+            few = counting(X, frame.sample_weight, self.kernel_)
+        self._better_kernel(coder, dictionary, few, random_state)
         return self._moved_frame(frame, weights, X)
 
     def _better_kernel(
@@ -282,6 +289,8 @@ class BaseDictionaryLearning(CodingTransformer):
     def _resolved(self, kernel: Kernel, X: NDArray, sample_weight: NDArray | None = None) -> Kernel:
         """The kernel, its parameters resolved on the samples that count."""
         names = getattr(self, "feature_names_in_", None)
+        if isinstance(X, Blocks):
+            return kernel.resolve(measured(X, sample_weight), names)
         return kernel.resolve(counting(X, sample_weight, kernel), names)
 
     def _frame(
@@ -345,12 +354,15 @@ class BaseDictionaryLearning(CodingTransformer):
         return order if index is None else np.asarray(index)[order]
 
     def _validate_training(self, X: ArrayLike, kernel: Kernel, reset: bool = True) -> NDArray:
+        if reset and is_lazy(X):
+            return cast(NDArray, far_samples(self, X, kernel))  # gives rows as an array does
         return samples(self, X, kernel, reset=reset, min_samples=2 if reset else 1)
 
     def _checked_weight(self, sample_weight: ArrayLike | None, X: NDArray) -> NDArray | None:
         """What each sample counts, in double precision; ValueError where none counts."""
         if sample_weight is None:
             return None
+        sample_weight = at_hand(sample_weight, X)
         weight = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True
         )

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from ..coders.base import BaseKernelCoder
 from ..coders.coding import code_samples, problems
 from ..dictionary import PointDictionary
+from ..distributed.inputs import is_lazy
 from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings, prepared_start
 from ..kernels import Gaussian, Kernel
@@ -20,6 +21,7 @@ from ..solvers.result import Options
 from .base import Learner
 from .checks import check_forgetting
 from .class_wise_learning import ClassWiseDictionaryLearning
+from .far import at_hand, refuse_far
 from .frames import Frame, LandmarkFrame, unit_norms
 from .learner import AtomLearner, Snapshot
 from .loop import Progress
@@ -197,9 +199,12 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
 
         Parameters
         ----------
-        X : array-like, or an iterator of arrays
-            Training samples; may be memory-mapped. An iterator of batches is read once, as by
-            ``partial_fit``.
+        X : array-like, samples of Dask, or an iterator of arrays
+            Training samples; may be memory-mapped. A Dask array, a Dask data frame or a list of
+            delayed blocks stays where it is: with ``n_landmarks``, workers pass over the blocks
+            once per round, and what is learned is an estimator like any other (a kernel's
+            parameters are measured on 1000 evenly spaced samples and learned with 5000 drawn at
+            random). An iterator of batches is read once, as by ``partial_fit``.
         y : array-like of shape (n_samples,), default=None
             Class labels, for a balanced first dictionary; other targets are not looked at. With
             ``per_class=True`` they say whose atoms a sample teaches.
@@ -226,7 +231,8 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         coder, kernel = self._checked()
         X = self._validate_training(X, kernel)
         weight = self._checked_weight(sample_weight, X)
-        labels = None if y is None else np.asarray(y)
+        labels = at_hand(y, X)
+        self._check_far(X)
         self._forget_classes()
         learn = self._learn_classes if self.per_class else self._learn
         learner, outcome = learn(X, labels, coder, kernel, weight)
@@ -243,6 +249,15 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         check_forgetting(self.forgetting)
         named_update(self.update).check(coder._outline(), kernel)
         return coder, kernel
+
+    def _check_far(self, X: NDArray) -> None:
+        """Refuse what needs all samples here, where they are far away."""
+        works = 'update="auto", "coordinate" or "pinv"'
+        if self.per_class:
+            why = "per_class=True learns from the samples of each class together"
+            refuse_far(self, X, why, "per_class=False, where labels balance the first atoms")
+        if not named_update(self.update).learns_online:
+            refuse_far(self, X, f"update={self.update!r} changes the codes of all samples", works)
 
     def _learner(
         self,
@@ -314,6 +329,11 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             self._online = OnlineState.after(frame, vectors, sums)
             self._learned = None
         first = getattr(self, "_online", None) is None
+        if is_lazy(X):
+            raise ValueError(
+                "partial_fit learns from one batch in memory. Call fit(X) with samples of Dask, or "
+                "partial_fit(block.compute()) for each of their blocks."
+            )
         X = self._validate_training(X, kernel, reset=first)
         weight = self._checked_weight(sample_weight, X)
         if first:
