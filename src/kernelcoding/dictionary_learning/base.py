@@ -23,6 +23,7 @@ from ..dictionary.building import choose_landmarks, given_landmarks
 from ..dictionary.choosing import MEANS, named_choice
 from ..formulations import Formulation
 from ..kernel_learning import (
+    JOINT,
     KernelLearning,
     as_settings,
     learn_kernel,
@@ -105,6 +106,11 @@ class BaseDictionaryLearning(CodingTransformer):
     n_replaced_: int
     status_: str
 
+    @property
+    def _learns_jointly(self) -> bool:
+        """Whether there is a classifier that a kernel can be learned with."""
+        return False
+
     def _learn(
         self,
         X: NDArray,
@@ -125,9 +131,15 @@ class BaseDictionaryLearning(CodingTransformer):
             first: Dictionary = frame.dictionary(vectors)
             if self.init != MEANS:  # then the atoms are samples, better left out of L
                 first = PointDictionary(self.kernel_, X[chosen], chosen)
-            self.kernel_ = prepared_start(self.kernel_, X, y, as_settings(self.learn_kernel))
+            settings = as_settings(self.learn_kernel)
+            self.kernel_ = prepared_start(self.kernel_, X, y, settings, self._learns_jointly)
             weights = frame.weights(vectors)
-            frame, vectors = self._learn_kernel(coder, first, frame, weights, X, y, random_state)
+            if settings.criterion == JOINT:  # by the learner, in turn with the atoms
+                frame, vectors = self._moved_frame(frame, weights, X)
+            else:
+                frame, vectors = self._learn_kernel(
+                    coder, first, frame, weights, X, y, random_state
+                )
         rounds = as_settings(self.learn_kernel).rounds if self.learn_kernel else 0
         learner = self._learner(frame, vectors, X, X[chosen], formulation, options)
         outcome = self._alternate(learner, formulation)

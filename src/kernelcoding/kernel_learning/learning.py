@@ -89,7 +89,7 @@ def learn_kernel(
         fixed = np.array([name.startswith("weights__") for name in kernel.parameter_names])
         low[fixed] = high[fixed] = kernel.theta[fixed]
         if fixed.all():
-            return LearnedKernel(_at(kernel, kernel.theta), [], np.nan, Convergence())
+            return LearnedKernel(at_theta(kernel, kernel.theta), [], np.nan, Convergence())
     try:
         if settings.criterion == HELD_OUT:
             assert truth is not None
@@ -107,7 +107,7 @@ def _learned(kernel: Kernel, found: Found) -> LearnedKernel:
     if found.theta is None or (kept and not isinstance(kernel, MultipleKernel)):
         result = kernel  # to the last bit
     else:
-        result = _at(kernel, found.theta)
+        result = at_theta(kernel, found.theta)
     return LearnedKernel(
         result, found.history, found.objective, found.convergence, found.status, found.notes
     )
@@ -122,7 +122,7 @@ def require_parameters(kernel: Kernel) -> None:
         )
 
 
-def _at(kernel: Kernel, theta: NDArray) -> Kernel:
+def at_theta(kernel: Kernel, theta: NDArray) -> Kernel:
     """The kernel at learned parameters; several kernels say their weights."""
     found = kernel.with_theta(theta)
     if isinstance(found, MultipleKernel):
@@ -135,17 +135,22 @@ def prepared_start(
     X: NDArray,
     y: ArrayLike | None,
     settings: KernelLearning,
-    has_classifier: bool = False,
+    learns_jointly: bool = False,
 ) -> Kernel:
     """The kernel to start from: several kernels at equal shares, or aligned with the labels.
 
     What the criterion needs and does not get is refused.
     """
-    if settings.criterion == JOINT and not has_classifier:
+    if settings.criterion == JOINT and not learns_jointly:
         raise ValueError(
             'criterion="joint" learns the kernel with a classifier: use it in '
             'SupervisedKernelCoding(training="joint"). Here use criterion="held-out" with labels, '
             'or criterion="ratio".'
+        )
+    if settings.criterion == JOINT and settings.rounds:
+        raise ValueError(
+            'criterion="joint" learns the kernel in every round of the atoms, got '
+            f"rounds={settings.rounds}. Use rounds=0."
         )
     if settings.criterion == HELD_OUT and y is None:
         raise ValueError(
