@@ -34,6 +34,7 @@ from .labels import Labels
 from .rules import Rule, TrainingCodes
 from .rules.base import NOTHING
 
+DEFAULT_ETA = 0.1
 CAUTION = 4  # power of the predictable share of labels that their loss counts with
 LEAST = 1e-4
 TRIED = 300  # samples whose codes are tried with a weight of the loss
@@ -215,6 +216,14 @@ class SupervisedLearner(AtomLearner):
             losses = labelled.etas * labelled.loss(self.now.codes[block.rows])
             found += total(losses, self.frame.weight_of(block.rows))
         return found / self.frame.total_weight
+
+
+def loss_unit(frame: Frame, targets: NDArray) -> float:
+    """A tenth of the mean k(x, x) over the mean squared norm of targets."""
+    no_atoms = np.zeros((frame.dimension, 0))
+    blocks = frame.blocks(no_atoms)
+    own = sum(total(b.self_similarity, frame.weight_of(b.rows)) for b in blocks)
+    return DEFAULT_ETA * own / total(np.sum(targets**2, axis=1), frame.sample_weight)
 
 
 def of_classifier(class_weight: NDArray, sample_weight: NDArray | None) -> NDArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
@@ -17,13 +18,12 @@ from ..coders.coding import map_codes
 from ..codes import dense
 from ..dictionary import CombinationDictionary, CombinationProblem
 from ..dictionary_learning.base import BaseDictionaryLearning, Learner
-from ..dictionary_learning.coding import total
 from ..dictionary_learning.frames import Frame
 from ..dictionary_learning.loop import Progress
 from ..dictionary_learning.state import Candidate
 from ..distributed.methods import over_blocks
 from ..formulations import Formulation
-from ..kernel_learning import KernelLearning
+from ..kernel_learning import KernelLearning, as_settings
 from ..kernels import Kernel
 from ..problem import CodingProblem
 from ..solvers.result import CodingResult, Convergence, Options
@@ -32,12 +32,11 @@ from ..validation import check_positive
 from .answers import class_probabilities, labels_or_indicators, scores_of_labels
 from .calibration import Calibration
 from .classifiers import Classifier
+from .joint_kernel import JointKernelLearner, check_joint, conclude, is_joint
 from .labels import Labels
-from .learner import SupervisedLearner, Supervision
+from .learner import SupervisedLearner, Supervision, loss_unit
 from .rules import Rule, as_rule
 from .task_driven import TASK_DRIVEN, PlainLearner, check_training, train
-
-DEFAULT_ETA = 0.1
 
 
 class SupervisedKernelCoding(ClassifierMixin, BaseDictionaryLearning):
@@ -115,11 +114,12 @@ random_state
     joint_classifier_ : LinearClassifier or BilinearClassifier
         The one learned with the dictionary, on codes that look at labels.
     objective_history_ : array
-        After every half-step: first codes and classifier, then atoms, codes, classifier, ...
+        After every half-step: first codes and classifier, then atoms, codes, classifier, ...;
+        with ``KernelLearning(criterion="joint")``, over the mean squared distance of landmarks.
     objective_steps_ : array of str
-        Which half-step each of these was after: "codes", "atoms", "classifier". In task-driven
-        training also "trial" (mean loss of samples left out) and "epoch" (mean loss of all and
-        the classifier's penalty, as "codes" is before the first epoch).
+        Which half-step each was after: "codes", "atoms", "classifier", and "kernel" where that is
+        joint. In task-driven training also "trial" (mean loss of samples left out) and "epoch"
+        (mean loss of all and the classifier's penalty, as "codes" is before the first epoch).
     eta_, rho_ : float
         The numbers that "auto" stood for; ``rho_`` of the joint objective.
     training_kept_ : str
@@ -217,6 +217,7 @@ random_state
         X = self._validate_training(X, kernel)
         check_consistent_length(X, y)
         weight = self._checked_weight(sample_weight, X)
+        check_joint(self.learn_kernel, kernel, rule, weight)
         self._labels = Labels.of(y)
         self.classes_ = self._labels.classes
         learner, outcome = self._learn(X, self._labels.given, coder, kernel, weight)
@@ -225,6 +226,8 @@ random_state
         if isinstance(learner, PlainLearner):
             best, self.training_kept_ = train(self, learner, outcome, self._labels)
             self._adopt(self.coder_, learner.dictionary(best))
+        if isinstance(learner, JointKernelLearner):
+            conclude(self, learner, best)
         without_labels = self._finish(learner, best.now, rule)
         (best.convergence + without_labels).warn(" of training samples")
         return self
@@ -343,26 +346,21 @@ random_state
     ) -> Learner:
         rule = as_rule(self.classifier, self.rho)
         targets = self._labels.targets(rule.signed)
-        wanted = Supervision(
-            rule,
-            self._labels,
-            targets,
-            self._labels.sample_weight(rule.class_weight),
-            self._unit(frame, targets),
-            None if self.eta == "auto" else float(self.eta),
-            None if rule.rho == "auto" else float(rule.rho),
-        )
-        rng = check_random_state(self.random_state)
-        kind = PlainLearner if self.training == TASK_DRIVEN else SupervisedLearner
+        class_weight = self._labels.sample_weight(rule.class_weight)
+        eta = None if self.eta == "auto" else float(self.eta)
+        rho = None if rule.rho == "auto" else float(rule.rho)
+        unit, rng = loss_unit(frame, targets), check_random_state(self.random_state)
+        wanted = Supervision(rule, self._labels, targets, class_weight, unit, eta, rho)
+        kind: Callable[..., SupervisedLearner] = SupervisedLearner
+        if self.training == TASK_DRIVEN:
+            kind = PlainLearner
+        elif is_joint(self.learn_kernel):
+            kind = partial(JointKernelLearner, X=X, settings=as_settings(self.learn_kernel))
         return kind(frame, vectors, formulation, options, wanted, rng)
 
-    @staticmethod
-    def _unit(frame: Frame, targets: NDArray) -> float:
-        """A tenth of the mean k(x, x) over the mean squared norm of targets."""
-        no_atoms = np.zeros((frame.dimension, 0))
-        blocks = frame.blocks(no_atoms)
-        own = sum(total(b.self_similarity, frame.weight_of(b.rows)) for b in blocks)
-        return DEFAULT_ETA * own / total(np.sum(targets**2, axis=1), frame.sample_weight)
+    @property
+    def _learns_jointly(self) -> bool:
+        return self.training != TASK_DRIVEN
 
     def _start(
         self, frame: Frame, X: NDArray, y: NDArray | None, random_state: np.random.RandomState

@@ -24,7 +24,15 @@ from ..dictionary.building import choose_landmarks, given_landmarks
 from ..dictionary.choosing import MEANS, named_choice
 from ..distributed.inputs import is_lazy
 from ..formulations import Formulation
-from ..kernel_learning import KernelLearning, as_settings, learn_kernel, moved, prepared_start
+from ..kernel_learning import (
+    JOINT,
+    KernelLearning,
+    as_settings,
+    learn_kernel,
+    moved,
+    prepared_start,
+    truth_of,
+)
 from ..kernels import Kernel, as_kernel
 from ..problem import CodingProblem
 from ..solvers.result import Options
@@ -96,9 +104,15 @@ class BaseDictionaryLearning(CodingTransformer):
     objective_history_: NDArray
     objective_steps_: NDArray
     kernel_history_: NDArray
+    kernel_status_: str
     n_iter_: int
     n_replaced_: int
     status_: str
+
+    @property
+    def _learns_jointly(self) -> bool:
+        """Whether there is a classifier that a kernel can be learned with."""
+        return False
 
     def _learn(
         self,
@@ -121,10 +135,16 @@ class BaseDictionaryLearning(CodingTransformer):
             first: Dictionary = frame.dictionary(vectors)
             if self.init != MEANS:  # then the atoms are samples, better left out of L
                 first = PointDictionary(self.kernel_, X[chosen], chosen)
+            settings = as_settings(self.learn_kernel)
             few, own = followed(X, y, sample_weight, random_state)
-            self.kernel_ = prepared_start(self.kernel_, few, own, as_settings(self.learn_kernel))
+            self.kernel_ = prepared_start(self.kernel_, few, own, settings, self._learns_jointly)
             weights = frame.weights(vectors)
-            frame, vectors = self._learn_kernel(coder, first, frame, weights, X, random_state)
+            if settings.criterion == JOINT:  # by the learner, in turn with the atoms
+                frame, vectors = self._moved_frame(frame, weights, X)
+            else:
+                frame, vectors = self._learn_kernel(
+                    coder, first, frame, weights, X, y, random_state
+                )
         rounds = as_settings(self.learn_kernel).rounds if self.learn_kernel else 0
         learner = self._learner(frame, vectors, X, X[chosen], formulation, options)
         outcome = self._alternate(learner, formulation)
@@ -136,7 +156,7 @@ class BaseDictionaryLearning(CodingTransformer):
             kernel, weights = self.kernel_, dictionary.weights
             try:
                 frame, vectors = self._learn_kernel(
-                    coder, dictionary, frame, weights, X, random_state
+                    coder, dictionary, frame, weights, X, y, random_state
                 )
                 again = self._learner(frame, vectors, X, X[chosen], formulation, options)
                 learner, outcome = again, self._alternate(again, formulation)
@@ -205,13 +225,13 @@ class BaseDictionaryLearning(CodingTransformer):
         frame: Frame,
         weights: NDArray,
         X: NDArray,
+        y: NDArray | None,
         random_state: np.random.RandomState,
     ) -> tuple[Frame, NDArray]:
         """Better kernel parameters for the present atoms; these in the new space."""
-        few, _ = followed(X, None, frame.sample_weight, random_state)
-        if few is X:
-            few = counting(X, frame.sample_weight, self.kernel_)
-        self._better_kernel(coder, dictionary, few, random_state)
+        few, own = followed(X, y, frame.sample_weight, random_state)
+        counted = frame.sample_weight if few is X else None  # those drawn all count
+        self._better_kernel(coder, dictionary, few, own, counted, random_state)
         return self._moved_frame(frame, weights, X)
 
     def _better_kernel(
@@ -219,16 +239,29 @@ class BaseDictionaryLearning(CodingTransformer):
         coder: BaseKernelCoder,
         dictionary: Dictionary,
         X: NDArray,
+        y: NDArray | None,
+        sample_weight: NDArray | None,
         random_state: np.random.RandomState,
     ) -> None:
-        """Better kernel parameters for the present atoms."""
+        """Better kernel parameters for the present atoms; samples of no weight do not count."""
         settings = as_settings(self.learn_kernel)
         formulation, options = self._coding_of(coder)
+        counted, truth = counting(X, sample_weight, self.kernel_), truth_of(X, y, settings)
+        if truth is not None and sample_weight is not None and len(counted) < len(X):
+            truth = truth.take(np.flatnonzero(sample_weight > 0))
         learned = learn_kernel(
-            formulation, options, self.kernel_, X, dictionary, settings, random_state
+            formulation,
+            options,
+            self.kernel_,
+            counted,
+            dictionary,
+            settings,
+            random_state,
+            truth,
         )
-        learned.convergence.warn(" while the kernel was learned", stacklevel=6)
+        learned.warn(stacklevel=6)
         self.kernel_ = learned.kernel
+        self.kernel_status_ = learned.status
         self.kernel_history_ = np.append(self.kernel_history_, learned.history)
 
     def _moved_frame(self, frame: Frame, weights: NDArray, X: NDArray) -> tuple[Frame, NDArray]:

@@ -115,7 +115,10 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         For each atom the training samples with the largest weights in it, largest first (with
         landmarks given as points or ``partial_fit``: indices of landmarks).
     kernel_history_ : array
-        With ``learn_kernel``, the ratio of objective and discrepancy after every accepted step.
+        With ``learn_kernel``, what was minimised after every accepted step: the ratio of objective
+        and discrepancy, or with ``criterion="held-out"`` the loss of labels.
+    kernel_status_ : str
+        With ``learn_kernel``, "learned", or why the start was kept; see :class:`KernelLearning`.
     n_iter_ : int
         Rounds.
     n_replaced_ : int
@@ -374,7 +377,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         if self.learn_kernel:
             self.kernel_ = prepared_start(self.kernel_, X, y, as_settings(self.learn_kernel))
             new, vectors = self._learn_kernel(
-                coder, frame.dictionary(vectors), frame, frame.weights(vectors), X, random_state
+                coder, frame.dictionary(vectors), frame, frame.weights(vectors), X, y, random_state
             )
             assert isinstance(new, LandmarkFrame)
             frame = new

@@ -32,6 +32,7 @@ class Snapshot(NamedTuple):
     sums: Sums
     convergence: Convergence
     parts: tuple[Snapshot, ...] = ()  # of the classes, where each learns alone
+    frame: Frame | None = None  # of the atoms, where it moves with a kernel
 
 
 class AtomLearner:
@@ -137,7 +138,8 @@ class AtomLearner:
 
     def dictionary(self, snapshot: Snapshot) -> Dictionary:
         """The dictionary of a snapshot."""
-        return self.frame.dictionary(snapshot.now.vectors)
+        frame = self.frame if snapshot.frame is None else snapshot.frame
+        return frame.dictionary(snapshot.now.vectors)
 
     def _improve_from_sums(self) -> float:
         """Without the samples: the change of the objective follows from the sums."""
