@@ -17,6 +17,7 @@ from ..coders.coding import map_codes
 from ..codes import dense
 from ..dictionary import CombinationDictionary, CombinationProblem
 from ..dictionary_learning.base import BaseDictionaryLearning, Learner
+from ..dictionary_learning.checks import tell_zero_codes
 from ..dictionary_learning.coding import total
 from ..dictionary_learning.frames import Frame
 from ..dictionary_learning.loop import Progress
@@ -224,6 +225,7 @@ random_state
             self._adopt(self.coder_, learner.dictionary(best))
         without_labels = self._finish(learner, best.now, rule)
         (best.convergence + without_labels).warn(" of training samples")
+        tell_zero_codes(self, without_labels, X, " of training samples")
         return self
 
     def _finish(self, learner: SupervisedLearner, best: Candidate, rule: Rule) -> Convergence:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..coders.base import BaseKernelCoder, require_coder
-from ..coders.zero_codes import why_zero
+from ..coders.coding import problems
+from ..coders.transformer import CodingTransformer
+from ..coders.zero_codes import Part, silenced, warn_zero_codes, why_zero
 from ..dictionary.choosing import named_choice
 from ..formulations import Formulation
 from ..problem import CodingProblem
@@ -86,9 +88,25 @@ def require_distinct(frame: Frame, vectors: NDArray) -> None:
 
 
 def refuse_zero_codes(
-    formulation: Formulation, problems: Iterable[CodingProblem], convergence: Convergence
+    formulation: Formulation, of_samples: Iterable[CodingProblem], convergence: Convergence
 ) -> NoReturn:
     """Say why no atom is used: the coding problems tell the largest useful alpha."""
     if convergence.status is not Status.CONVERGED:
         raise ValueError(f"All codes are zero, because {convergence.status.value}.")
-    raise ValueError(f"All codes are zero: {why_zero(formulation, problems)}")
+    why = why_zero((formulation, problem) for problem in of_samples)
+    raise ValueError(f"All codes are zero: {why}")
+
+
+def tell_zero_codes(
+    learned: CodingTransformer, convergence: Convergence, X: NDArray, where: str
+) -> None:
+    """Warn once where most samples that were learned from have codes of zeros."""
+    if convergence.status is not Status.CONVERGED:
+        return
+    formulation, _ = learned._coding()
+
+    def parts() -> Iterator[Part]:
+        every = problems(learned.dictionary_, X)
+        return silenced((formulation, problem) for _, problem in every)
+
+    warn_zero_codes(parts, (convergence.n_zero, convergence.n_rows), where, stacklevel=4)

@@ -18,7 +18,7 @@ from ..kernel_learning import KernelLearning, as_settings, prepared_start
 from ..kernels import Gaussian, Kernel
 from ..solvers.result import Options
 from .base import Learner
-from .checks import check_forgetting
+from .checks import check_forgetting, tell_zero_codes
 from .class_wise_learning import ClassWiseDictionaryLearning
 from .frames import Frame, LandmarkFrame, unit_norms
 from .learner import AtomLearner, Snapshot
@@ -228,6 +228,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         learn = self._learn_classes if self.per_class else self._learn
         learner, outcome = learn(X, labels, coder, kernel, weight)
         outcome.best.convergence.warn(" of training samples")
+        tell_zero_codes(self, outcome.best.convergence, X, " of training samples")
         if isinstance(learner, AtomLearner):
             frame, best = learner.frame, outcome.best
             assert isinstance(best, Snapshot)
@@ -327,6 +328,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         self.n_replaced_ += outcome.n_replaced
         self.n_iter_ += 1
         self._adopt(coder, self._online.frame.dictionary(self._online.vectors))
+        tell_zero_codes(self, outcome.convergence, X, " of this batch")
         return self
 
     def _begin(
