@@ -23,7 +23,7 @@ from .frames import Frame
 class Settings(Protocol):
     """Parameters that every learning estimator has."""
 
-    n_atoms: int
+    n_atoms: int | None
     n_landmarks: int | None
     landmarks: str | ArrayLike
     init: str
@@ -33,13 +33,14 @@ class Settings(Protocol):
 
 def check_settings(learning: Settings) -> None:
     """Refuse parameters of the learning estimator that no data could make sense of."""
-    check_count("n_atoms", learning.n_atoms)
+    n_atoms = 1 if learning.n_atoms is None else learning.n_atoms
+    check_count("n_atoms", n_atoms)
     check_count("max_iter", learning.max_iter)
     if learning.n_landmarks is not None:
         check_count("n_landmarks", learning.n_landmarks)
-        if isinstance(learning.landmarks, str) and learning.n_landmarks < learning.n_atoms:
+        if isinstance(learning.landmarks, str) and learning.n_landmarks < n_atoms:
             raise ValueError(
-                f"n_landmarks={learning.n_landmarks} must be at least n_atoms={learning.n_atoms}."
+                f"n_landmarks={learning.n_landmarks} must be at least n_atoms={n_atoms}."
             )
     if isinstance(learning.landmarks, str):
         named_choice(learning.landmarks, "landmarks")

@@ -53,8 +53,9 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     coder : estimator, default=None
         Any coder of this package with ``atoms=None``; None is ``KernelSparseCoder()``. It brings
         kernel, prior and constraint.
-    n_atoms : int, default=100
-        Number of atoms to learn, in all.
+    n_atoms : int or None, default=None
+        Number of atoms to learn, in all. None: 100, or as many as the data allow (samples of
+        positive weight, landmarks) where that is less; a number that is too large is refused.
     n_landmarks : int, default=None
         Number of landmarks; None takes all samples.
     landmarks : str or array of points, default="k-means++"
@@ -100,6 +101,8 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     ----------
     dictionary_ : Dictionary
         The learned atoms; ``atoms=dl.dictionary_`` plugs them into any coder.
+    n_atoms_ : int
+        Number of atoms that were learned.
     coder_ : estimator
         The coder, fitted with the learned dictionary.
     kernel_ : Kernel
@@ -151,7 +154,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     def __init__(
         self,
         coder: BaseKernelCoder | None = None,
-        n_atoms: int = 100,
+        n_atoms: int | None = None,
         n_landmarks: int | None = None,
         landmarks: str | ArrayLike = "k-means++",
         update: str = "auto",

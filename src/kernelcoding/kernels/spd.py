@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from .base import FeatureNames, Kernel
+from .checks import count_samples
 from .pairs import Points, inner_products, mirror, points_of, require_same_width
 from .radial import ExponentialKernel, SquaredDistanceKernel
 from .spd_matrices import check_symmetric, cholesky_logdets, log_vectors
@@ -192,7 +193,9 @@ class Stein(ExponentialKernel):
 
     def _warn_if_unrelated(self, X: ArrayLike, size: int) -> None:
         """Say that no admissible gamma is small enough for matrices of this size."""
-        divergence = float(np.median(pair_values(self, X, FEW_SAMPLES) if len(X) > 1 else [0.0]))
+        divergence = float(
+            np.median(pair_values(self, X, FEW_SAMPLES) if count_samples(X) > 1 else [0.0])
+        )
         if np.exp(-SMALLEST * divergence) >= UNRELATED:  # a smaller gamma is the user's to choose
             return
         similarity = np.exp(-self._positive("gamma") * divergence)
