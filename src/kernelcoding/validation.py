@@ -17,6 +17,8 @@ from .distributed.methods import refuse_lazy
 from .stacks import Stack, objects
 from .views import ViewName, Views, is_dict, is_frame, is_mixed
 
+DEFAULT_ATOMS = 100  # to learn, where the data allow and nothing is said
+
 
 class TakesSamples(Protocol):
     """What a kernel says of the samples it takes."""
@@ -210,6 +212,11 @@ def check_positive(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a positive number, got {value!r}.")
     if not (np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a positive number, got {value!r}.")
+
+
+def number_of_atoms(wanted: int | None, most: int) -> int:
+    """How many atoms to learn: as many as wanted, or 100 where that is left open and possible."""
+    return min(DEFAULT_ATOMS, most) if wanted is None else wanted
 
 
 def check_count(name: str, value: Any) -> None:

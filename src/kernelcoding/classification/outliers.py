@@ -16,11 +16,12 @@ from ..coders.base import atom_indices
 from ..coders.coding import map_codes
 from ..coders.sparse import KernelSparseCoder
 from ..coders.transformer import CodingTransformer
+from ..coders.zero_codes import Part, silenced, warn_zero_codes
 from ..dictionary import Dictionary, PointDictionary
 from ..distributed.methods import RowAnswer, one_number, over_blocks
 from ..parallel import map_blocks
 from ..problem import CodingProblem
-from ..solvers.result import CodingResult, Convergence
+from ..solvers.result import CodingResult, Convergence, Status
 from ..stacks import identities, with_type
 
 FENCE = 1.5  # quartile distances below the first quartile: Tukey's rule
@@ -220,7 +221,7 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
             )
         twins = np.flatnonzero(own >= 0)
         if twins.size:
-            errors[twins] = self._left_out(X[twins], own[twins], stacklevel + 1)
+            errors[twins] = self._left_out(X[twins], own[twins], stacklevel + 1, tell_zeros)
         return errors
 
     def _own_atoms(self, X: NDArray) -> NDArray:
@@ -234,7 +235,7 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
         samples = with_type(X, dictionary.points.dtype)
         return np.array([known.get(sample, -1) for sample in identities(samples)])
 
-    def _left_out(self, X: NDArray, own: NDArray, stacklevel: int) -> NDArray:
+    def _left_out(self, X: NDArray, own: NDArray, stacklevel: int, tell_zeros: bool) -> NDArray:
         """Squared residuals of samples that are atoms, each coded by the other atoms, (n,)."""
         dictionary = self.coder_.dictionary_
         formulation, options = self.coder_._coding()
@@ -252,7 +253,15 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
             return errors, convergence
 
         found = map_blocks(code, len(X), BLOCK, options.n_jobs)
-        sum((ended for _, ended in found), Convergence()).warn(stacklevel=stacklevel)
+        ended = sum((part for _, part in found), Convergence())
+        ended.warn(stacklevel=stacklevel)
+        if tell_zeros and ended.status is Status.CONVERGED:
+
+            def parts() -> Iterator[Part]:
+                every = left_out_problems(dictionary, X, own)
+                return silenced((formulation.for_atoms(atoms), one) for one, atoms in every)
+
+            warn_zero_codes(parts, (ended.n_zero, ended.n_rows), stacklevel=stacklevel + 1)
         return np.concatenate([errors for errors, _ in found])
 
     def __sklearn_tags__(self) -> Tags:

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, assert_all_finite, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -18,7 +19,7 @@ from ..coders.coding import code_samples, problems
 from ..coders.sparse import KernelSparseCoder
 from ..coders.transformer import CodingTransformer
 from ..coders.zero_codes import why_zero
-from ..codes import Codes, zero_rows
+from ..codes import Codes
 from ..dictionary import Dictionary, PointDictionary
 from ..distributed.methods import one_number, over_blocks, refuse_lazy
 from ..validation import check_codes
@@ -83,10 +84,14 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
     With ``KernelCoder(prior=Ridge(), constraint=Free())`` codes are those of kernel collaborative
     representation (CRC): a linear system, solved for all samples at once.
 
+    A class without a part in the code is never elected: its residual, k(x, x), may be less than
+    those of parts that explain badly (LLC with a narrow kernel). Where all parts are worse than
+    nothing, empty classes are put behind the worst of them, at twice its residual.
+
     A code of zeros (alpha too large, a sample unlike all atoms) has the same residual for every
     class. Such a sample gets the class of the atom (or landmark) nearest to it in H, each class is
-    scored by its nearest one, with weight one, in place of its part of the code, and a UserWarning
-    says how many they are. :meth:`concentration` is zero for them.
+    scored by its nearest one, with weight one, in place of its part of the code, and a
+    ConvergenceWarning says how many they are. :meth:`concentration` is zero for them.
 
     Examples
     --------
@@ -199,8 +204,9 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         scores : array of shape (n, n_classes), or (n,) for two classes
-            With two classes, the score of the second minus that of the first. Where the code is
-            all zero, a class without atoms scores minus infinity.
+            With two classes, the score of the second minus that of the first. A class without
+            a part in the code is never the best; where the code is all zero, a class without
+            atoms scores minus infinity.
         """
         scores = -self._residuals(X, self._codes(X), stacklevel=5)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
@@ -328,22 +334,21 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         rule = self._residual_rule()
         X = self.coder_._validate_query(X)
         codes = check_codes(codes, self.coder_.dictionary_.n_atoms, len(X))
-        residuals = rule.residuals(X, codes)
-        silent = np.flatnonzero(zero_rows(codes))
-        if silent.size:
-            residuals[silent] = rule.nearest(X[silent])
-            self._warn_silent(X, silent, stacklevel)
+        residuals, silent = rule.vote(X, codes)
+        if silent.any():
+            self._warn_silent(X, np.flatnonzero(silent), stacklevel)
         return residuals
 
     def _warn_silent(self, X: NDArray, silent: NDArray, stacklevel: int) -> None:
         """Say how many codes are all zero, and what to do."""
-        blocks = (problem for _, problem in problems(self.coder_.dictionary_, X[silent]))
-        why = why_zero(self.coder_._coding()[0], blocks)
+        formulation, _ = self.coder_._coding()
+        blocks = problems(self.coder_.dictionary_, X[silent])
+        why = why_zero((formulation, problem) for _, problem in blocks)
         carrier = "landmark" if self._residual_rule().of_landmarks else "atom"
         warnings.warn(
             f"{len(silent)} of {len(X)} codes are all zero, and the residuals of all classes are "
             f"the same: these samples get the class of the nearest {carrier}. The reason: {why}",
-            UserWarning,
+            ConvergenceWarning,
             stacklevel=stacklevel,
         )
 

@@ -18,6 +18,7 @@ from ..coders.coding import map_codes
 from ..codes import dense
 from ..dictionary import CombinationDictionary, CombinationProblem
 from ..dictionary_learning.base import BaseDictionaryLearning, Learner
+from ..dictionary_learning.checks import tell_zero_codes
 from ..dictionary_learning.frames import Frame
 from ..dictionary_learning.loop import Progress
 from ..dictionary_learning.state import Candidate
@@ -66,8 +67,9 @@ class SupervisedKernelCoding(ClassifierMixin, BaseDictionaryLearning):
     coder : estimator, default=None
         A coder of this package with ``atoms=None``, whose codes minimise something: sparse, LLC,
         LCC, or the general one. None is ``KernelSparseCoder()``.
-    n_atoms : int, default=100
-        Number of atoms.
+    n_atoms : int or None, default=None
+        Number of atoms to learn. None: 100, or as many as the data allow (samples of
+        positive weight, landmarks) where that is less; a number that is too large is refused.
     classifier : {"linear", "bilinear", "max-margin", "logistic"} or rule, default="linear"
         What is learned with the dictionary. A name stands for a rule with its defaults; a rule,
         such as ``MaxMarginRule(class_weight="balanced")`` of :mod:`kernelcoding.classification`,
@@ -107,7 +109,7 @@ random_state
     ----------
     classes_ : array
         The labels; for indicator matrices the columns.
-    dictionary_, coder_, kernel_, kernel_history_, n_iter_, n_replaced_, status_
+    dictionary_, n_atoms_, coder_, kernel_, kernel_history_, n_iter_, n_replaced_, status_
         As in :class:`KernelDictionaryLearning`.
     classifier_ : LinearClassifier or BilinearClassifier
         The last classifier.
@@ -154,7 +156,7 @@ random_state
     def __init__(
         self,
         coder: BaseKernelCoder | None = None,
-        n_atoms: int = 100,
+        n_atoms: int | None = None,
         classifier: str | Rule = "linear",
         eta: float | str = "auto",
         rho: float | str | None = None,
@@ -230,6 +232,7 @@ random_state
             conclude(self, learner, best)
         without_labels = self._finish(learner, best.now, rule)
         (best.convergence + without_labels).warn(" of training samples")
+        tell_zero_codes(self, without_labels, X, " of training samples")
         return self
 
     def _finish(self, learner: SupervisedLearner, best: Candidate, rule: Rule) -> Convergence:
@@ -369,11 +372,11 @@ random_state
         vectors, chosen = super()._start(frame, X, y, random_state)
         if not self.warm_start or not isinstance(before, CombinationDictionary):
             return vectors, chosen
-        if before.weights.shape != (frame.landmarks.n_atoms, self.n_atoms):
+        if before.weights.shape != (frame.landmarks.n_atoms, self.n_atoms_):
             raise ValueError(
                 "warm_start=True needs the samples (or landmarks) and the number of atoms of the "
                 f"last fit, {before.weights.shape}; got "
-                f"{(frame.landmarks.n_atoms, self.n_atoms)}. Use warm_start=False."
+                f"{(frame.landmarks.n_atoms, self.n_atoms_)}. Use warm_start=False."
             )
         weights = dense(before.weights)
         return frame.coordinates(frame.landmarks.facts.double @ weights, weights), chosen

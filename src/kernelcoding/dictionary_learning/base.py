@@ -36,7 +36,7 @@ from ..kernel_learning import (
 from ..kernels import Kernel, as_kernel
 from ..problem import CodingProblem
 from ..solvers.result import Options
-from ..validation import samples
+from ..validation import number_of_atoms, samples
 from .checks import check_coder, check_settings, refuse_zero_codes, require_distinct
 from .coding import Coded
 from .far import at_hand, far_samples, followed, measured, require_landmarks
@@ -88,7 +88,7 @@ class BaseDictionaryLearning(CodingTransformer):
     """Learns atoms in turn with codes, and perhaps with more; subclasses say with what."""
 
     coder: BaseKernelCoder | None
-    n_atoms: int
+    n_atoms: int | None
     n_landmarks: int | None
     landmarks: str | ArrayLike
     init: str
@@ -101,6 +101,7 @@ class BaseDictionaryLearning(CodingTransformer):
     random_state: int | np.random.RandomState | None
 
     coder_: BaseKernelCoder
+    n_atoms_: int
     objective_history_: NDArray
     objective_steps_: NDArray
     kernel_history_: NDArray
@@ -186,7 +187,7 @@ class BaseDictionaryLearning(CodingTransformer):
         random_state: np.random.RandomState,
     ) -> tuple[NDArray, NDArray]:
         """First atoms, and for each the sample that counts most in it; nothing is learned yet."""
-        rows, loads = first_atoms(frame, X, self.n_atoms, self.init, random_state, y)
+        rows, loads = first_atoms(frame, X, self.n_atoms_, self.init, random_state, y)
         vectors = np.asfortranarray(frame.samples(rows) @ loads)
         require_distinct(frame, vectors)
         self._forget()
@@ -305,13 +306,15 @@ class BaseDictionaryLearning(CodingTransformer):
         if y is not None:
             check_consistent_length(X, y)
         count = len(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
-        if self.n_atoms > count:
+        chosen = self.n_landmarks if isinstance(self.landmarks, str) else None
+        self.n_atoms_ = number_of_atoms(self.n_atoms, count if chosen is None else chosen)
+        if self.n_atoms_ > count:
             of_weight = "" if sample_weight is None else " of positive weight"
             raise ValueError(
-                f"n_atoms={self.n_atoms} must be at most the number of training samples"
+                f"n_atoms={self.n_atoms_} must be at most the number of training samples"
                 f"{of_weight}, n_samples={count}."
             )
-        coder._outline().check(self.n_atoms)
+        coder._outline().check(self.n_atoms_)
 
     def _with_atom_labels(
         self, coder: BaseKernelCoder, y: NDArray | None, chosen: NDArray

@@ -47,7 +47,7 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         y = self._require_labels(y)
         self._check_samples(X, y, coder, sample_weight)
         self.kernel_ = self._resolved(kernel, X, sample_weight)
-        parts = class_parts(self.kernel_, X, y, self.n_atoms, self.n_landmarks, sample_weight)
+        parts = class_parts(self.kernel_, X, y, self.n_atoms_, self.n_landmarks, sample_weight)
         sizes = [len(part.columns) for part in parts]
         coder = coder._with_atom_labels(np.repeat([y[part.rows[0]] for part in parts], sizes))
         formulation, options = self._coding_of(coder)

@@ -19,7 +19,7 @@ from ..kernel_learning import KernelLearning, as_settings, prepared_start
 from ..kernels import Gaussian, Kernel
 from ..solvers.result import Options
 from .base import Learner
-from .checks import check_forgetting
+from .checks import check_forgetting, tell_zero_codes
 from .class_wise_learning import ClassWiseDictionaryLearning
 from .far import at_hand, refuse_far
 from .frames import Frame, LandmarkFrame, unit_norms
@@ -55,8 +55,9 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     coder : estimator, default=None
         Any coder of this package with ``atoms=None``; None is ``KernelSparseCoder()``. It brings
         kernel, prior and constraint.
-    n_atoms : int, default=100
-        Number of atoms to learn, in all.
+    n_atoms : int or None, default=None
+        Number of atoms to learn, in all. None: 100, or as many as the data allow (samples of
+        positive weight, landmarks) where that is less; a number that is too large is refused.
     n_landmarks : int, default=None
         Number of landmarks; None takes all samples.
     landmarks : str or array of points, default="k-means++"
@@ -102,6 +103,8 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     ----------
     dictionary_ : Dictionary
         The learned atoms; ``atoms=dl.dictionary_`` plugs them into any coder.
+    n_atoms_ : int
+        Number of atoms that were learned.
     coder_ : estimator
         The coder, fitted with the learned dictionary.
     kernel_ : Kernel
@@ -159,7 +162,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     def __init__(
         self,
         coder: BaseKernelCoder | None = None,
-        n_atoms: int = 100,
+        n_atoms: int | None = None,
         n_landmarks: int | None = None,
         landmarks: str | ArrayLike = "k-means++",
         update: str = "auto",
@@ -240,6 +243,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         learn = self._learn_classes if self.per_class else self._learn
         learner, outcome = learn(X, labels, coder, kernel, weight)
         outcome.best.convergence.warn(" of training samples")
+        tell_zero_codes(self, outcome.best.convergence, X, " of training samples")
         if isinstance(learner, AtomLearner):
             frame, best = learner.frame, outcome.best
             assert isinstance(best, Snapshot)
@@ -353,6 +357,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         self.n_replaced_ += outcome.n_replaced
         self.n_iter_ += 1
         self._adopt(coder, self._online.frame.dictionary(self._online.vectors))
+        tell_zero_codes(self, outcome.convergence, X, " of this batch")
         return self
 
     def _begin(
