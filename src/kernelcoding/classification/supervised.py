@@ -99,8 +99,8 @@ random_state
         ``"logistic"`` then is the classifier with this loss, others are fitted afterwards. A trial
         on four of five samples comes first: unless the loss of the others falls by more than half
         its standard error, the dictionary stays as it is. It pays for few atoms. Codes are those of
-        KernelSparseCoder without groups, KernelLCC, KernelLLC with ``n_neighbors``, or KernelCoder
-        with their priors, a ridge or none.
+        KernelSparseCoder without groups, KernelLCC, KernelLLC, or KernelCoder with their priors, a
+        ridge or none.
 
     Attributes
     ----------

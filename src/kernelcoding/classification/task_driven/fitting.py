@@ -16,7 +16,7 @@ from ...dictionary_learning.loop import Alternation, HalfStep, Outcome
 from ..labels import Labels
 from ..learner import SupervisedLearner
 from ..rules import LogisticRule
-from .adjoint import has_adjoint
+from .adjoint import why_no_adjoint
 from .multinomial import MultinomialRule, left_out
 from .training import Lesson, TaskDriven
 
@@ -30,12 +30,13 @@ def check_training(training: str, coder: BaseKernelCoder) -> None:
     """Refuse a training there is not, and codes that cannot be differentiated."""
     if training not in (JOINT, TASK_DRIVEN):
         raise ValueError(f"training must be {JOINT!r} or {TASK_DRIVEN!r}, got {training!r}.")
-    if training == TASK_DRIVEN and not has_adjoint(coder._outline()):
+    why = why_no_adjoint(coder._outline()) if training == TASK_DRIVEN else None
+    if why is not None:
         raise ValueError(
             f"training={TASK_DRIVEN!r} differentiates codes, and those of {type(coder).__name__} "
-            "with these parameters have no derivative here. Use KernelSparseCoder without groups, "
-            "KernelLCC, KernelLLC with n_neighbors, or KernelCoder with NoPrior, Ridge, L1, "
-            "WeightedL1, ElasticNet or LocalCoordinate and the constraint Free, NonNegative, "
+            f"with these parameters have no derivative here: {why}. Use KernelSparseCoder without "
+            "groups, KernelLLC, KernelLCC, or KernelCoder with NoPrior, Ridge, L1, WeightedL1, "
+            "ElasticNet, Locality or LocalCoordinate and the constraint Free, NonNegative, "
             f"SumToOne or Simplex; or training={JOINT!r}."
         )
 
