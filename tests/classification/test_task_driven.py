@@ -15,7 +15,7 @@ from kernelcoding import constraints, persistence, priors
 from kernelcoding.classification import LinearRule, LogisticRule
 from kernelcoding.classification.task_driven import fitting, logistic_loss
 from kernelcoding.classification.task_driven.adjoint import pull_back
-from kernelcoding.classification.task_driven.training import atom_gradient
+from kernelcoding.classification.task_driven.atom_steps import atom_gradient
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.dictionary_learning.frames import LandmarkFrame, SampleFrame, unit_norms
 from kernelcoding.formulations import NeighbourFit, Penalised
