@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self, cast
 
@@ -14,33 +13,38 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from ..coders.base import BaseKernelCoder
-from ..coders.coding import map_codes
 from ..codes import dense
-from ..dictionary import CombinationDictionary, CombinationProblem
-from ..dictionary_learning.base import BaseDictionaryLearning, Learner
+from ..dictionary import CombinationDictionary
+from ..dictionary_learning.base import Learner
 from ..dictionary_learning.checks import tell_zero_codes
-from ..dictionary_learning.frames import Frame
+from ..dictionary_learning.frames import Frame, LandmarkFrame
 from ..dictionary_learning.loop import Progress
+from ..dictionary_learning.point_learner import PointLearner
 from ..dictionary_learning.state import Candidate
-from ..distributed.methods import over_blocks
 from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings
-from ..kernels import Kernel
-from ..problem import CodingProblem
-from ..solvers.result import CodingResult, Convergence, Options
-from ..stacks import precision
+from ..kernels import Gaussian, Kernel
+from ..solvers.result import Convergence, Options
 from ..validation import check_positive
-from .answers import class_probabilities, labels_or_indicators, scores_of_labels
 from .calibration import Calibration
 from .classifiers import Classifier
 from .joint_kernel import JointKernelLearner, check_joint, conclude, is_joint
 from .labels import Labels
 from .learner import SupervisedLearner, Supervision, loss_unit
 from .rules import Rule, as_rule
-from .task_driven import TASK_DRIVEN, PlainLearner, check_training, train
+from .scoring import ScoringDictionaryLearning
+from .task_driven import (
+    POINTS,
+    TASK_DRIVEN,
+    Augment,
+    PlainLearner,
+    check_training,
+    of_points,
+    train,
+)
 
 
-class SupervisedKernelCoding(ClassifierMixin, BaseDictionaryLearning):
+class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
     r"""A dictionary and a classifier of its codes, learned together.
 
     .. math:: \min \frac1M\sum_i \Bigl[\tfrac12\|\phi(x_i) - \Phi(D) y_i\|^2 + \alpha\, r(y_i)
@@ -102,8 +106,17 @@ random_state
         ``"logistic"`` then is the classifier with this loss, others are fitted afterwards. A trial
         on four of five samples comes first: unless the loss of the others falls by more than half
         its standard error, the dictionary stays as it is. It pays for few atoms. Codes are those of
-        KernelSparseCoder without groups, KernelLCC, KernelLLC with ``n_neighbors``, or KernelCoder
-        with their priors, a ridge or none.
+        KernelSparseCoder without groups, KernelLCC, KernelLLC, or KernelCoder with their priors, a
+        ridge or none.
+    update : {"auto", "points"}, default="auto"
+        With ``"points"`` atoms are points of the input space, for task-driven training with the
+        Gaussian kernel: the model then keeps these alone, and coding a sample takes one kernel
+        value per atom. Classifiers are all but the bilinear one.
+    augment : callable, default=None
+        For task-driven training: ``augment(X_batch, random_state)`` returns as many samples of the
+        same labels, for example images moved by a pixel, that epochs see in the place of the
+        batch; all else sees the samples. Without ``n_landmarks`` or points, atoms live in the span
+        of all samples, whose spectrum is computed once.
 
     Attributes
     ----------
@@ -172,6 +185,8 @@ random_state
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
         training: str = "joint",
+        update: str = "auto",
+        augment: Augment | None = None,
     ) -> None:
         self.coder = coder
         self.n_atoms = n_atoms
@@ -190,6 +205,8 @@ random_state
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.training = training
+        self.update = update
+        self.augment = augment
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn dictionary and classifier.
@@ -223,6 +240,8 @@ random_state
         self._labels = Labels.of(y)
         self.classes_ = self._labels.classes
         learner, outcome = self._learn(X, self._labels.given, coder, kernel, weight)
+        if isinstance(learner, PointLearner):
+            learner, outcome = of_points(learner, outcome, self._supervision, self._random())
         assert isinstance(learner, SupervisedLearner)
         best, self.training_kept_ = outcome.best, self.training
         if isinstance(learner, PlainLearner):
@@ -251,78 +270,6 @@ random_state
         self._calibration = Calibration(self._labels, learner.rule.left_out(data, rho))
         return coded.convergence
 
-    # Using what was learned --------------------------------------------------------------------
-
-    @over_blocks(scores_of_labels)
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Scores of the classes.
-
-        Parameters
-        ----------
-        X : array-like
-            Samples.
-
-        Returns
-        -------
-        scores : array of shape (n, n_classes), or (n,) for two classes
-            With two classes, the score of the second minus that of the first. For indicator
-            matrices, larger means more likely; positive scores are predicted.
-        """
-        scores = self._scores(X)
-        return self._labels.decision(scores)
-
-    @over_blocks(labels_or_indicators)
-    def predict(self, X: ArrayLike) -> NDArray:
-        """The class of highest score, or an indicator matrix of the positive ones.
-
-        Parameters
-        ----------
-        X : array-like
-            Samples.
-
-        Returns
-        -------
-        labels : array of shape (n,) or (n, n_classes)
-        """
-        scores = self._scores(X)
-        return self._labels.predict(scores)
-
-    @over_blocks(class_probabilities)
-    def predict_proba(self, X: ArrayLike) -> NDArray:
-        """Probabilities of the classes.
-
-        Scores are calibrated on training samples, each scored by a classifier (not a dictionary)
-        fitted without it: one temperature for all classes, or a sigmoid for each class of an
-        indicator matrix, makes the labels as likely as possible.
-
-        Parameters
-        ----------
-        X : array-like
-            Samples.
-
-        Returns
-        -------
-        probabilities : array of shape (n, n_classes)
-            Rows sum to one, except for indicator matrices.
-        """
-        scores = self._scores(X)
-        return self._calibration.probabilities(scores)
-
-    def _scores(self, X: ArrayLike) -> NDArray:
-        """Scores of all classes, (n, S): samples are coded as by ``transform``."""
-        X = self._validate_query(X)
-        scores = np.empty((len(X), len(self.classes_)))
-
-        def write(rows: slice, problem: CodingProblem, result: CodingResult) -> None:
-            assert isinstance(problem, CombinationProblem)
-            codes = result.codes.astype(precision(X), copy=False)  # as transform gives them
-            scores[rows] = self.classifier_.scores(codes, problem.similarity)
-
-        formulation, options = self._coding()
-        compact = replace(options, sparse_output=formulation.is_sparse)
-        map_codes(formulation, compact, self.dictionary_, X, write, stacklevel=6)
-        return scores
-
     # Machinery ---------------------------------------------------------------------------------
 
     def _checked(self) -> tuple[BaseKernelCoder, Kernel]:
@@ -335,8 +282,22 @@ random_state
             )
         if self.eta != "auto":
             check_positive("eta", self.eta)
-        check_training(self.training, coder)
+        check_training(self, coder, kernel, as_rule(self.classifier, self.rho))
         return coder, kernel
+
+    def _frame(
+        self,
+        X: NDArray,
+        random_state: np.random.RandomState,
+        sample_weight: NDArray | None = None,
+    ) -> Frame:
+        """Other samples have no place in the frame of all samples: theirs is the span of these."""
+        frame = super()._frame(X, random_state, sample_weight)
+        if self.augment is None or self.update == POINTS or isinstance(frame, LandmarkFrame):
+            return frame
+        spanning = LandmarkFrame(frame.landmarks, X)
+        spanning.sample_weight = sample_weight
+        return spanning
 
     def _learner(
         self,
@@ -347,19 +308,33 @@ random_state
         formulation: Formulation,
         options: Options,
     ) -> Learner:
-        rule = as_rule(self.classifier, self.rho)
-        targets = self._labels.targets(rule.signed)
-        class_weight = self._labels.sample_weight(rule.class_weight)
-        eta = None if self.eta == "auto" else float(self.eta)
-        rho = None if rule.rho == "auto" else float(rule.rho)
-        unit, rng = loss_unit(frame, targets), check_random_state(self.random_state)
-        wanted = Supervision(rule, self._labels, targets, class_weight, unit, eta, rho)
+        if self.update == POINTS:
+            assert isinstance(self.kernel_, Gaussian)
+            return PointLearner(X, chosen, self.kernel_, formulation, options, frame.sample_weight)
         kind: Callable[..., SupervisedLearner] = SupervisedLearner
         if self.training == TASK_DRIVEN:
             kind = PlainLearner
         elif is_joint(self.learn_kernel):
             kind = partial(JointKernelLearner, X=X, settings=as_settings(self.learn_kernel))
-        return kind(frame, vectors, formulation, options, wanted, rng)
+        wanted = self._supervision(frame)
+        return kind(frame, vectors, formulation, options, wanted, self._random())
+
+    def _random(self) -> np.random.RandomState:
+        return check_random_state(self.random_state)
+
+    def _supervision(self, frame: Frame) -> Supervision:
+        """What is asked of the classifier of samples that a frame has."""
+        rule = as_rule(self.classifier, self.rho)
+        targets = self._labels.targets(rule.signed)
+        return Supervision(
+            rule,
+            self._labels,
+            targets,
+            self._labels.sample_weight(rule.class_weight),
+            loss_unit(frame, targets),
+            None if self.eta == "auto" else float(self.eta),
+            None if rule.rho == "auto" else float(rule.rho),
+        )
 
     @property
     def _learns_jointly(self) -> bool:

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from ..blocks import Answer, Beside, Block, Blocks, Worst, as_blocks
 from ..codes import Codes, dense, times_codes
-from ..dictionary import CombinationDictionary, PointDictionary
+from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..kernels.base import Kernel
 from ..memory import AdvisedMemoryError, announce, available_memory, gigabytes, memory_advice
-from ..stacks import Stack, with_type
+from ..stacks import Stack, in_memory, with_type
 from .seen import SampleBlock, Seen, seen_from
 
 # Similarities to landmarks are kept between passes up to this many numbers (256 MB), else they are
@@ -77,6 +77,10 @@ class Frame:
         """Coordinates of (the projections of) samples, one column each."""
         raise NotImplementedError
 
+    def outside(self, X: Stack) -> tuple[NDArray, NDArray]:
+        """Coordinates of (the projections of) other samples, and their squared norms in H."""
+        raise NotImplementedError
+
     def sum_of(self, rows: NDArray, weights: NDArray) -> NDArray:
         """Coordinates of a weighted sum of (the projections of) samples, one column."""
         raise NotImplementedError
@@ -126,7 +130,7 @@ class Frame:
             self._asked = (vectors, gram)
         return self._asked[1]
 
-    def dictionary(self, vectors: NDArray) -> CombinationDictionary:
+    def dictionary(self, vectors: NDArray) -> Dictionary:
         """The vectors as atoms."""
         return CombinationDictionary(self.landmarks, self.weights(vectors))
 
@@ -297,6 +301,11 @@ class LandmarkFrame(Frame):
     def samples(self, rows: NDArray) -> NDArray:
         """Projections of the samples on the span of the landmarks."""
         return np.asfortranarray(self.basis.T @ self._rows(rows).T)
+
+    def outside(self, X: Stack) -> tuple[NDArray, NDArray]:
+        """Projections of other samples, and squared norms before they were projected."""
+        own, cross = self.landmarks.similarities(in_memory(X))
+        return np.asfortranarray(self.basis.T @ cross.T.astype(np.float64)), own.astype(np.float64)
 
     def _rows(self, rows: NDArray | slice) -> NDArray:
         if self._kept is not None:
