@@ -58,15 +58,35 @@ def factor(problem):
 
 def fashion(n_samples):
     """Fashion-MNIST: that many training and test samples, pixels from 0 to 1; None if absent."""
+    found = fashion_with_labels()
+    return None if found is None else (found[0][:n_samples], found[2][:n_samples])
+
+
+def fashion_with_labels():
+    """All of Fashion-MNIST: training samples and labels, test samples and labels; or None."""
     for folder in (DATA_HOME / "fashion-mnist", Path("/usr/share/datasets/fashion-mnist")):
-        paths = [next(iter(folder.glob(f"{part}-images-idx3-ubyte*")), None) for part in
-                 ("train", "t10k")]  # fmt: skip
+        paths = [
+            next(iter(folder.glob(f"{part}-{kind}-ubyte*")), None)
+            for part in ("train", "t10k")
+            for kind in ("images-idx3", "labels-idx1")
+        ]
         if all(paths):
-            return tuple(read_images(path)[:n_samples] for path in paths)
+            train, y_train, test, y_test = paths
+            return read_images(train), read_labels(y_train), read_images(test), read_labels(y_test)
     return None
 
 
-def read_images(path):
-    """Images of an IDX file, zipped or not, one row each."""
+def read_bytes(path, skipped):
+    """Content of an IDX file, zipped or not, after its head."""
     content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return np.frombuffer(content, np.uint8, offset=16).reshape(-1, 784) / 255.0
+    return np.frombuffer(content, np.uint8, offset=skipped)
+
+
+def read_images(path):
+    """Images, one row each."""
+    return read_bytes(path, 16).reshape(-1, 784) / 255.0
+
+
+def read_labels(path):
+    """One per image."""
+    return read_bytes(path, 8).astype(int)

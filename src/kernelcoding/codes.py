@@ -34,16 +34,11 @@ def columns_used(codes: Codes) -> NDArray:
 
 def zero_rows(codes: Codes) -> NDArray:
     """Which codes are all zero, (n,)."""
+    if not is_csr(codes):
+        return np.logical_not(np.any(codes, axis=1))
     empty = np.ones(codes.shape[0], dtype=bool)
     empty[codes.nonzero()[0]] = False
     return empty
-
-
-def is_zero(codes: Codes) -> bool:
-    """Whether no code has an entry; nearly always the first ones tell."""
-    if is_csr(codes):
-        return not codes.data.any()
-    return not codes[:8].any() and not codes[8:].any()
 
 
 def row_sums(codes: Codes, weights: NDArray | float = 1.0) -> NDArray:

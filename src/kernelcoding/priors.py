@@ -282,13 +282,17 @@ class Locality(Prior):
 
     def distance_weights(self, problem: CodingProblem, codes: Codes) -> Codes | None:
         """Twice the derivatives in squared distances: a far atom changes the penalty of all."""
+        return self.weights_of_squares(problem, dense(codes) ** 2)
+
+    def weights_of_squares(self, problem: CodingProblem, squares: NDArray) -> NDArray:
+        r"""The same from numbers in the place of :math:`y_j^2`, in which it is linear, (n, N)."""
         distances = np.sqrt(problem.squared_distances())
         rows = np.arange(len(distances))
         farthest = distances.argmax(axis=1)
         unit = np.maximum(distances[rows, farthest], np.finfo(float).tiny)[:, None]
         relative = distances / unit
         exponent = np.minimum(2.0 * self.sigma * relative, LARGEST_EXPONENT)
-        slopes = 2.0 * self.sigma * dense(codes) ** 2 * np.exp(exponent)  # in the relative distance
+        slopes = 2.0 * self.sigma * squares * np.exp(exponent)  # in the relative distance
         changes = slopes.copy()
         changes[rows, farthest] -= np.sum(slopes * relative, axis=1)
         # A sample that is the atom pulls nowhere: the penalty has a kink there.

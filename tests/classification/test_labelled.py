@@ -19,7 +19,7 @@ from kernelcoding.classification.learner import SupervisedLearner, Supervision
 from kernelcoding.classification.rules import RULES, BilinearRule, MaxMarginRule
 from kernelcoding.coders.base import options_of
 from kernelcoding.dictionary_learning.coding import problem_of
-from kernelcoding.dictionary_learning.frames import SampleBlock
+from kernelcoding.dictionary_learning.seen import SampleBlock
 from kernelcoding.kernels import Polynomial
 from kernelcoding.problem import CodingProblem
 from reference import convex
@@ -232,8 +232,8 @@ def test_the_formulation_of_a_block_has_the_labels_of_that_block(form, rng):
     )
     rows, block = slice(4, 9), setting.block
     part = SampleBlock(rows, block.self_similarity[rows], block.similarity[rows], block.cross[rows])
-    assert learner.formulation_at(part, learner.now) is setting.formulation
-    here = learner.formulation_at(part, replace(learner.now, classifier=setting.classifier))
+    assert learner.formulations(learner.now)(part) is setting.formulation
+    here = learner.formulations(replace(learner.now, classifier=setting.classifier))(part)
     assert_array_equal(here.targets, setting.targets[rows])
     assert_allclose(here.etas, setting.etas[rows], rtol=1e-12)
     here = replace(here, max_passes=None)

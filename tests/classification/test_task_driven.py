@@ -15,7 +15,7 @@ from kernelcoding import constraints, persistence, priors
 from kernelcoding.classification import LinearRule, LogisticRule
 from kernelcoding.classification.task_driven import fitting, logistic_loss
 from kernelcoding.classification.task_driven.adjoint import pull_back
-from kernelcoding.classification.task_driven.training import atom_gradient
+from kernelcoding.classification.task_driven.atom_steps import atom_gradient
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.dictionary_learning.frames import LandmarkFrame, SampleFrame, unit_norms
 from kernelcoding.formulations import NeighbourFit, Penalised
@@ -36,6 +36,9 @@ FORMULATIONS = {
     "local coordinates": Penalised(priors.LocalCoordinate(), constraints.SumToOne(), 0.05),
     "local simplex": Penalised(priors.LocalCoordinate(), constraints.Simplex(), 0.05),
     "neighbours": NeighbourFit(3, 0.02),
+    "locality": Penalised(priors.Locality(1.5), constraints.SumToOne(), 0.02),
+    "local ridge": Penalised(priors.Locality(0.7), constraints.Free(), 0.05),
+    "local simplex ridge": Penalised(priors.Locality(), constraints.Simplex(), 0.02),
 }
 EVERY_FORMULATION = pytest.mark.parametrize(
     "formulation", FORMULATIONS.values(), ids=list(FORMULATIONS)
@@ -102,7 +105,16 @@ def test_derivatives_in_similarities_are_those_of_differences(formulation, rng):
 
 @pytest.mark.parametrize("n_landmarks", [None, 14])
 @pytest.mark.parametrize(
-    "name", ["sparse", "elastic net", "non-negative", "simplex", "local coordinates", "neighbours"]
+    "name",
+    [
+        "sparse",
+        "elastic net",
+        "non-negative",
+        "simplex",
+        "local coordinates",
+        "neighbours",
+        "locality",
+    ],
 )
 def test_gradients_of_landmark_atoms_are_those_of_differences(name, n_landmarks, rng):
     """The whole pipeline: weights of landmarks, unit norms, coder, softmax loss."""
@@ -387,14 +399,41 @@ def test_an_unknown_training_is_refused(data):
         supervised(training="best").fit(*data[:2])
 
 
+class Own:
+    """A prior of a user: the l1 norm."""
+
+    def value(self, codes):
+        return np.abs(codes).sum(axis=1)
+
+    def prox(self, points, scale):
+        return np.sign(points) * np.maximum(np.abs(points) - scale, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("coder", "why"),
+    [
+        (kc.KernelSparseCoder(groups=np.arange(12) % 3), "priors with groups are not implemented"),
+        (
+            kc.KernelCoder(prior=priors.L1(), constraint=constraints.OneAtom()),
+            "constraint OneAtom jump from atoms to atoms",
+        ),
+        (kc.KernelBagOfWords(assignment="hard"), "constraint OneAtom jump"),
+        (kc.KernelCoder(prior=Own()), "a prior of your own tells its value and proximal map"),
+    ],
+)
+def test_codes_without_a_derivative_are_refused(coder, why, data):
+    with pytest.raises(ValueError, match=rf"no derivative here: .*{why}.*or training='joint'"):
+        task_driven(coder).fit(*data[:2])
+
+
 @pytest.mark.parametrize(
     "coder",
     [
-        kc.KernelLLC(n_neighbors=None),
-        kc.KernelSparseCoder(groups=np.arange(12) % 3),
-        kc.KernelCoder(prior=priors.L1(), constraint=constraints.OneAtom()),
+        kc.KernelBagOfWords(assignment="soft"),
+        kc.KernelMatchingPursuit(n_nonzero=3),
+        kc.KernelCoder(prior=priors.NoPrior(), constraint=constraints.AtMost(3)),
     ],
 )
-def test_codes_without_a_derivative_are_refused(coder, data):
-    with pytest.raises(ValueError, match=r"no derivative here.*or training='joint'"):
+def test_codes_that_minimise_nothing_are_refused(coder, data):
+    with pytest.raises(ValueError, match="does not minimise an objective"):
         task_driven(coder).fit(*data[:2])

@@ -156,6 +156,7 @@ WAYS = {
 
 @pytest.mark.parametrize("name", TOO_LARGE)
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.filterwarnings("ignore:.*codes.* are all zero:sklearn.exceptions.ConvergenceWarning")
 def test_an_alpha_that_leaves_no_code_is_refused_with_the_largest_useful_one(name, way):
     parameters, method = WAYS[way]
     coder = clone(TOO_LARGE[name])

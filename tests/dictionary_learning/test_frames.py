@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import kernelcoding as kc
 from helpers.learning import WORLDS, digits, never_rises, world
+from kernelcoding.blocks import Worst
 from kernelcoding.codes import count_users, dense
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.dictionary.building import choose_landmarks
@@ -85,7 +86,8 @@ def test_sums_over_coded_samples(kind, coder, rng):
     coded = code_all(here.frame, vectors, lambda block: coder.formulation(), Options())
     codes = dense(coded.codes)
     errors = np.sum((here.samples - codes @ atoms) ** 2, axis=1) + here.lost
-    assert_allclose(coded.errors, errors, atol=1e-8)
+    assert_allclose(coded.worst.errors, np.sort(errors)[::-1][:5], atol=1e-8)
+    assert_allclose(errors[coded.worst.rows], coded.worst.errors, atol=1e-8)
     assert_array_equal(coded.usage, np.count_nonzero(codes, axis=0))
     assert coded.sums.n_samples == 30
     size = 2 * coder.alpha * np.abs(codes) if isinstance(coder, kc.KernelLCC) else 0 * codes
@@ -109,7 +111,8 @@ def test_blocks_of_samples_change_nothing(monkeypatch):
     assert_allclose(pieces.sums.moment, whole.sums.moment, atol=1e-10)
     assert_allclose(pieces.sums.second, whole.sums.second, atol=1e-10)
     assert_allclose(pieces.objective, whole.objective)
-    assert_allclose(pieces.errors, whole.errors, atol=1e-10)
+    assert_allclose(pieces.worst.errors, whole.worst.errors, atol=1e-10)
+    assert_array_equal(pieces.worst.rows, whole.worst.rows)
     assert_allclose(passing.samples(np.array([60, 2])), kept.samples(np.array([60, 2])))
     assert_allclose(passing.combine(np.eye(90)[:, :3]), kept.combine(np.eye(90)[:, :3]))
 
@@ -271,7 +274,8 @@ def test_an_atom_without_users_becomes_the_worst_represented_sample(rng):
     learner = learner_of(X, loads, kc.KernelSparseCoder(alpha=0.01, positive=True))
     learner.code()
     assert_array_equal(learner.coded.usage == 0, [False, False, True])
-    worst = X[learner.coded.errors.argmax()]
+    missed = X - dense(learner.now.codes) @ (learner.frame.weights(learner.now.vectors).T @ X)
+    worst = X[np.sum(missed**2, axis=1).argmax()]
     history = [learner.objective, learner.improve(), learner.code()]
     assert learner.n_replaced == 1
     atoms = learner.frame.weights(learner.now.vectors).T @ X
@@ -334,6 +338,8 @@ def test_no_atom_is_replaced_where_all_is_represented(rng):
     X = rng.normal(size=(5, 3))
     frame = frames.sample_frame(Linear(), X)
     vectors = frame.samples(np.arange(3))
-    kept, replaced = refresh.replace_atoms(frame, vectors, np.array([1]), np.zeros(5), True)
+    kept, replaced = refresh.replace_atoms(
+        frame, vectors, np.array([1]), Worst.of(np.zeros(5), 5), True
+    )
     assert replaced.size == 0
     assert_array_equal(kept, vectors)

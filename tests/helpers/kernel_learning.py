@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from sklearn.base import clone
 
 import kernelcoding as kc
@@ -28,6 +29,11 @@ from kernelcoding.kernels import (
 from kernelcoding.priors import ElasticNet
 from reference.kernel_learning import distances_among, prior
 
+# For tests of something else, whose parameters may end at a bound.
+AT_A_BOUND = pytest.mark.filterwarnings(
+    "ignore:Kernel learning ended at a bound:UserWarning",
+    "ignore:The ratio of kernel learning falls as far:UserWarning",
+)
 N_ATOMS = 9
 GROUPS = np.arange(N_ATOMS) % 3
 
@@ -198,7 +204,7 @@ def followed(coder, X, seed):
             X, X[index], len(index), settings.n_folds, np.random.RandomState(seed)
         )
         parts = [Part(np.flatnonzero(folds == f), np.flatnonzero(folds != f)) for f in set(folds)]
-    assert len(rows) <= settings.n_samples_kernel
+    assert len(rows) <= settings.n_followed
     prepared = kernel.prepare(X[index]), kernel.prepare(X[rows])
     coding = coder.formulation(), options_of(coder)
     return RatioProblem(*coding, kernel, prepared[0], None, prepared[1], parts, settings)

@@ -62,6 +62,7 @@ CODERS = {
     "own width": kc.KernelSparseCoder(learn_kernel=True),
     "settings": kc.KernelSparseCoder(learn_kernel=kc.KernelLearning(max_iter=2)),
     "algebra": kc.KernelLLC(kernel=0.5 * ks.Gaussian() + ks.Linear() * ks.Polynomial(degree=2)),
+    "centred": kc.KernelSparseCoder(kernel=ks.Centered(ks.ChiSquared(gamma=0.5))),
     "normalized": kc.KernelLLC(kernel=ks.Normalized(ks.ChiSquared(gamma=0.5))),
     "views": kc.KernelSparseCoder(kernel=two_kernels()),
     "outliers": kc.KernelOutlierDetector(kc.KernelLLC(n_neighbors=4), contamination=0.1),

@@ -97,6 +97,7 @@ def coders():
         "llc_exact": kc.KernelLLC(n_neighbors=None, atoms=8, random_state=0),
         "llc_combinations": kc.KernelLLC(atoms=combinations()),
         "llc_algebra": kc.KernelLLC(kernel=algebra()),
+        "centred": kc.KernelLLC(kernel=ks.Centered(ks.Gaussian("median"))),
         "lcc": kc.KernelLCC(kernel="chi2"),
         "words": kc.KernelBagOfWords(),
         "words_hard": kc.KernelBagOfWords(ks.HistogramIntersection(), assignment="hard"),

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import kernelcoding as kc
-from helpers.kernel_learning import followed
+from helpers.kernel_learning import AT_A_BOUND, followed
 from helpers.learning import digits, never_rises
 from helpers.names import stable
 from kernelcoding.dictionary import PointDictionary
@@ -90,6 +90,9 @@ def test_bools_of_numpy_are_bools(samples):
         ({"rounds": -1}, "rounds"),
         ({"regularization": -0.1}, "regularization"),
         ({"weights": "align"}, "weights must be"),
+        ({"criterion": "labels"}, "criterion must be one of"),
+        ({"criterion": None}, "criterion must be one of"),
+        ({"rule": "svm"}, "rule must be one of"),
     ],
     ids=str,
 )
@@ -195,6 +198,7 @@ def learner(**params):
     return kc.KernelDictionaryLearning(coder, **given)
 
 
+@AT_A_BOUND
 @pytest.mark.parametrize("n_landmarks", [None, 40])
 @pytest.mark.parametrize("rounds", [0, 1])
 @pytest.mark.parametrize(

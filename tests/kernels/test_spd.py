@@ -176,3 +176,35 @@ def test_a_mean_that_is_not_reached_is_told(matrices, monkeypatch):
     monkeypatch.setattr("kernelcoding.kernels.spd_matrices.MEAN_ROUNDS", 1)
     with pytest.warns(ConvergenceWarning, match="the affine-invariant mean was not found"):
         as_kernel("affine-invariant").resolve(matrices[0])
+
+
+# Widths that no admissible gamma reaches -------------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", [0.5, "median", "scale"])
+def test_large_matrices_that_look_unrelated_are_told(gamma, rng):
+    divergence_of = pytest.importorskip("pyriemann.geometry.distance").distance_logdet
+    X = spd(rng, 20, p=60)
+    pairs = np.triu_indices(20, 1)
+    divergences = np.array([divergence_of(X[i], X[j]) ** 2 for i, j in zip(*pairs, strict=True)])
+    typical = np.exp(-0.5 * np.median(divergences))
+    assert typical < 1e-3
+    coder = kc.KernelSparseCoder(Stein(gamma))
+    with pytest.warns(UserWarning, match="60 x 60 matrices .* all samples look unrelated") as told:
+        coder.fit(X)
+    [warning] = told
+    assert warning.filename == __file__
+    assert f"gamma=0.5 makes the median similarity of these 60 x 60 matrices {typical:.2g}:" in str(
+        warning.message
+    )
+    assert f"one over their median is {1 / np.median(divergences):.2g}" in str(warning.message)
+    assert 'Use LogEuclideanGaussian(gamma="median")' in str(warning.message)
+    advised = kc.KernelSparseCoder(LogEuclideanGaussian("median")).fit(X)
+    assert 0.3 < np.median(advised.dictionary_.gram[pairs]) < 0.45
+
+
+def test_nothing_is_said_of_matrices_that_resemble_each_other(rng):
+    X = spd(rng, 120, p=4)  # more than are looked at
+    for gamma in (0.5, "median", 200.0, "100*median"):  # narrow by the will of the user
+        kc.KernelSparseCoder(Stein(gamma)).fit(X)
+    kc.KernelSparseCoder(Stein()).fit(spd(rng, 1, p=60))  # no pair

@@ -23,13 +23,15 @@ def samples(rng):
 
 
 def transformed(coder, Q):
-    """Codes; a warning says so where and only where all are zero and the samples are not."""
+    """Codes; a warning says so where and only where most are zero and the samples are not."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         codes = coder.transform(Q)
-    silent = abs(codes).max() == 0 and coder.reconstruction_error(Q, codes).max() > 0
-    assert [w.category for w in caught] == [UserWarning] * int(silent)
-    assert all("All codes are zero: no sample has anything" in str(w.message) for w in caught)
+    zero = abs(codes).sum(axis=1) == 0
+    here = np.where(zero, coder.reconstruction_error(Q, codes), 1.0) > 0  # samples that are not 0
+    silent = np.count_nonzero(zero & here) > 0.5 * np.count_nonzero(here)
+    assert [w.category for w in caught] == [ConvergenceWarning] * int(silent)
+    assert all("zero: " in str(w.message) for w in caught)
     return codes
 
 

@@ -15,6 +15,7 @@ from kernelcoding.kernels import (
     AffineInvariantGaussian,
     AffineInvariantLinear,
     CallableKernel,
+    Centered,
     ChiSquared,
     DistanceKernel,
     Fixed,
@@ -38,6 +39,7 @@ from kernelcoding.kernels import (
     View,
     take,
 )
+from kernelcoding.kernels.centered import ReferenceStatistic
 
 
 def vectors(rng, n):
@@ -60,6 +62,7 @@ def bands(rng, n):
 
 
 REFERENCE = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 3.0]])
+CENTRES = np.random.default_rng(1).normal(size=(9, 4)) + 0.5
 
 
 def subspaces(rng, n):
@@ -120,6 +123,16 @@ CASES = [
     (Normalized(Gaussian(gamma=0.2) + Linear()), vectors),
     (2.0 * Normalized(Normalized(Polynomial(degree=2)) + Linear()), vectors),
     (Normalized(HistogramIntersection()), histograms),
+    (Centered(Gaussian(gamma=0.3), CENTRES), vectors),
+    (Centered(Gaussian(gamma=0.2) + 0.5 * Polynomial(degree=2, gamma=0.3), CENTRES), vectors),
+    (Centered(Normalized(Polynomial(degree=2, gamma=0.3)), CENTRES), vectors),
+    (Centered(ChiSquared(gamma=0.6), np.abs(CENTRES)), histograms),
+    (
+        Centered(LogEuclideanGaussian(gamma=0.1), REFERENCE * np.array([1.0, 2.0])[:, None, None]),
+        spd,
+    ),
+    (Normalized(Centered(Gaussian(gamma=0.3), CENTRES)), vectors),
+    (MultipleKernel([Centered(Gaussian(gamma=0.3), CENTRES), Linear()]), vectors),
     (MultipleKernel([Gaussian(gamma=0.3), Linear(), Polynomial(degree=2)]), vectors),
     (MultipleKernel([Gaussian(gamma=0.3), Linear()], weights=[0.3, 1.2]), vectors),
     (MultipleKernel([Gaussian(gamma=0.3), Laplacian()], weights=[0.0, 2.0]), vectors),
@@ -285,6 +298,8 @@ def test_profile_keeps_the_statistic(kernel, make, rng):
 def _arrays(statistic):
     if isinstance(statistic, tuple):
         return [array for part in statistic for array in _arrays(part)]
+    if isinstance(statistic, ReferenceStatistic):
+        return _arrays(statistic.statistic)
     return [statistic]
 
 

@@ -14,6 +14,17 @@ from ..coders.coding import BLOCK_SIZE
 from ..codes import Codes, dense, times
 from ..dictionary import CombinationDictionary, Dictionary
 
+# Part of the sum of absolute weights of a code below which those of a class are rounding.
+NO_MASS = 1e-12
+TINY = float(np.finfo(np.float64).tiny)
+
+
+class Vote(NamedTuple):
+    """What classes leave unexplained of samples, and for which samples no class has weight."""
+
+    residuals: NDArray  # (n, n_classes) up to k(x, x); the smallest wins
+    silent: NDArray  # (n,) bool: judged by the nearest carrier alone
+
 
 class Form(NamedTuple):
     """A class: who carries its label, and the quadratic form of its part of a code."""
@@ -64,8 +75,32 @@ class ClassResiduals:
         """The carriers of each class."""
         return [np.flatnonzero(self.classes == label) for label in range(self.n_classes)]
 
+    def vote(self, X: NDArray, codes: Codes, without: NDArray | None = None) -> Vote:
+        """Residuals by which classes are compared: a class without weight is never the best.
+
+        The residual of a class that has no part in the code is k(x, x), which is less than that
+        of a part that explains badly: where all parts do (codes that sum to one, a narrow kernel),
+        an empty class would win. There it is put behind the worst part, as far again as that one
+        is worse than nothing. Where no class has a part, each is judged by its nearest carrier.
+
+        Parameters
+        ----------
+        X, codes, without
+            As in :meth:`residuals`.
+        """
+        found, masses = self._residuals_and_masses(X, codes, without)
+        total = masses.sum(axis=1, keepdims=True)
+        silent = total[:, 0] == 0.0
+        empty = masses <= NO_MASS * total
+        best = np.where(empty, np.inf, found).min(axis=1, keepdims=True)
+        worst = np.where(empty, -np.inf, found).max(axis=1, keepdims=True)
+        found = np.where(empty & (best >= 0.0), np.maximum(2.0 * worst, TINY), found)
+        if silent.any():
+            found[silent] = self.nearest(X[silent])
+        return Vote(found, silent)
+
     def residuals(self, X: NDArray, codes: Codes, without: NDArray | None = None) -> NDArray:
-        """Residual of each class up to k(x, x), (n, n_classes).
+        """Residual of each class up to k(x, x), (n, n_classes); zero for a class without weight.
 
         Parameters
         ----------
@@ -75,7 +110,12 @@ class ClassResiduals:
         without : array of shape (n,), default=None
             For each sample a carrier that must not explain it.
         """
-        found = np.empty((len(X), self.n_classes))
+        return self._residuals_and_masses(X, codes, without)[0]
+
+    def _residuals_and_masses(
+        self, X: NDArray, codes: Codes, without: NDArray | None
+    ) -> tuple[NDArray, NDArray]:
+        found, masses = np.empty((2, len(X), self.n_classes))
         forms = [self._form(label, own) for label, own in enumerate(self.members)]
         for rows in self._blocks(len(X)):
             part = codes[rows].astype(np.float64)
@@ -86,13 +126,14 @@ class ClassResiduals:
             similarity = self.carriers.similarities(X[rows])[1].astype(np.float64, copy=False)
             for label, form in enumerate(forms):
                 mine = weights[:, form.members]
+                masses[rows, label] = np.abs(mine).sum(axis=1)
                 value = part if form.of_codes and without is None else mine
                 matrix = form.matrix
                 if form.of_codes and without is not None:
                     matrix = self._gram_of(form.members)
                 found[rows, label] = np.einsum("ij,ij->i", times(value, matrix), dense(value))
                 found[rows, label] -= 2.0 * np.einsum("ij,ij->i", mine, similarity[:, form.members])
-        return found
+        return found, masses
 
     def masses(self, codes: Codes) -> NDArray:
         """Sum of absolute weights of the carriers of each class, (n, n_classes)."""

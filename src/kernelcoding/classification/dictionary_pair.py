@@ -24,10 +24,12 @@ from ..dictionary.building import choose_landmarks, given_landmarks
 from ..dictionary.choosing import named_choice
 from ..dictionary_learning.loop import Alternation, Progress
 from ..dictionary_learning.starts import shares
+from ..distributed.methods import one_vector, over_blocks, refuse_lazy
 from ..kernels import Kernel, Linear, as_kernel
 from ..kernels.names import KernelLike
 from ..memory import announce, memory_advice
-from ..validation import check_count, check_positive, samples
+from ..validation import check_count, check_positive, number_of_atoms, samples
+from .answers import class_scores, one_label
 from .labels import one_for_two
 from .pair_learning import ClassPair, ClassSamples, PairLearner, Weights, of_landmarks, of_samples
 
@@ -53,9 +55,10 @@ class KernelDictionaryPairLearning(
     kernel : str, Kernel or callable, default="linear"
         A name, a kernel of :mod:`kernelcoding.kernels`, or a function. The linear kernel gives the
         published method.
-    n_atoms : int, default=100
+    n_atoms : int or None, default=None
         Number of atoms, shared equally between the classes as far as these have samples: a class
-        never gets more atoms than it has samples, others take over the rest.
+        never gets more atoms than it has samples, others take over the rest. None: 100, or the
+        number of samples where that is less, but at least one per class.
     tau : float, default=0.05
         :math:`\tau`, what it counts that the map gives the codes.
     separation : float, default=0.003
@@ -84,6 +87,8 @@ class KernelDictionaryPairLearning(
     ----------
     classes_ : array of shape (n_classes,)
         The labels.
+    n_atoms_ : int
+        Number of atoms that were learned.
     dictionary_ : CombinationDictionary
         The atoms of all classes, of at most unit norm.
     analysis_ : array of shape (n_samples or n_landmarks, n_atoms)
@@ -150,7 +155,7 @@ class KernelDictionaryPairLearning(
     def __init__(
         self,
         kernel: KernelLike = "linear",
-        n_atoms: int = 100,
+        n_atoms: int | None = None,
         tau: float = 0.05,
         separation: float = 0.003,
         regularization: float = 1e-4,
@@ -202,7 +207,7 @@ class KernelDictionaryPairLearning(
         self._check_sizes(len(X))
         self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
         random_state = check_random_state(self.random_state)
-        parts = shares(labels, self.n_atoms)
+        parts = shares(labels, self.n_atoms_)
         self.atom_classes_ = np.repeat(np.arange(len(parts)), [count for _, count in parts])
         points = self._points(X, random_state)
         with memory_advice(FEWER):
@@ -255,10 +260,11 @@ class KernelDictionaryPairLearning(
         self.analysis_ = np.hstack([one.analysis(codes).T for one, (codes, _) in found])
         atoms = np.hstack([one.synthesis(columns) for one, (_, columns) in found])
         self.dictionary_ = CombinationDictionary(points, atoms)
-        self._n_features_out = self.n_atoms
+        self._n_features_out = self.n_atoms_
 
     # Using what was learned ------------------------------------------------------------------
 
+    @over_blocks(one_vector)
     def transform(self, X: ArrayLike) -> NDArray:
         r"""Codes of all classes side by side, :math:`P_k\phi(x)`.
 
@@ -273,11 +279,12 @@ class KernelDictionaryPairLearning(
             In the precision of X.
         """
         X = self._validate_query(X)
-        codes = np.empty((len(X), self.n_atoms), dtype=X.dtype)
+        codes = np.empty((len(X), self.analysis_.shape[1]), dtype=X.dtype)
         for rows, similarity in self._similarities(X):
             codes[rows] = similarity @ self.analysis_
         return codes
 
+    @over_blocks(class_scores)
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Negative residuals, up to k(x, x): the larger, the better a class explains the sample.
 
@@ -293,6 +300,7 @@ class KernelDictionaryPairLearning(
         """
         return one_for_two(self._scores(X))
 
+    @over_blocks(one_label)
     def predict(self, X: ArrayLike) -> NDArray:
         """The class of smallest residual.
 
@@ -331,8 +339,8 @@ class KernelDictionaryPairLearning(
     # Checks ----------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        for name in ("n_atoms", "max_iter"):
-            check_count(name, getattr(self, name))
+        check_count("n_atoms", 1 if self.n_atoms is None else self.n_atoms)
+        check_count("max_iter", self.max_iter)
         for name in ("tau", "regularization"):
             check_positive(name, getattr(self, name))
         for name in ("separation", "tol"):
@@ -348,7 +356,10 @@ class KernelDictionaryPairLearning(
                 f"{type(self).__name__} needs samples of at least 2 classes, got 1 class: "
                 f"{self.classes_[0]!r}."
             )
-        if not n_classes <= self.n_atoms <= n_samples:
+        self.n_atoms_ = number_of_atoms(self.n_atoms, n_samples)
+        if self.n_atoms is None:
+            self.n_atoms_ = max(self.n_atoms_, n_classes)
+        if not n_classes <= self.n_atoms_ <= n_samples:
             raise ValueError(
                 f"n_atoms={self.n_atoms} must be at least the number of classes, {n_classes}, for "
                 "every class to have an atom, and at most the number of training samples, "
@@ -358,6 +369,7 @@ class KernelDictionaryPairLearning(
     def _validate_training(
         self, X: ArrayLike, y: ArrayLike, kernel: Kernel
     ) -> tuple[NDArray, NDArray]:
+        refuse_lazy(self, X, training=True)
         checked, labels = validate_data(
             self,
             X,

@@ -28,11 +28,13 @@ class LabelConsistentKSVD(BaseStackedKSVD):
     kernel : str, Kernel or callable, default="linear"
         A name, a kernel of :mod:`kernelcoding.kernels`, or a function. The linear kernel gives the
         published method.
-    n_atoms : int, default=100
+    n_atoms : int or None, default=None
         Number of atoms, shared equally between the classes as far as these have samples: a class
-        never gets more atoms than it has samples, others take over the rest.
-    n_nonzero : int, default=5
-        The most atoms a code may use.
+        never gets more atoms than it has samples, others take over the rest. None: 100, or the
+        number of samples where that is less, but at least one per class.
+    n_nonzero : int or None, default=None
+        The most atoms a code may use. None: a fifth of the atoms, at least 5 and at most 30
+        (``n_nonzero_``); with few, codes of many classes or of histograms say little.
     label_weight : float, default=1e-4
         :math:`\alpha`, what label consistency counts; without it, see
         :class:`DiscriminativeKSVD`.
@@ -69,6 +71,10 @@ class LabelConsistentKSVD(BaseStackedKSVD):
         W as ``weights`` of shape (n_atoms, n_classes), without intercepts.
     atom_classes_ : array of shape (n_atoms,)
         Index into ``classes_`` of the class each atom was started for.
+    n_atoms_ : int
+        Number of atoms that were learned.
+    n_nonzero_ : int
+        The most atoms a code uses.
     coder_ : KernelMatchingPursuit
         Fitted with the dictionary.
     kernel_ : Kernel
@@ -121,8 +127,8 @@ class LabelConsistentKSVD(BaseStackedKSVD):
     def __init__(
         self,
         kernel: KernelLike = "linear",
-        n_atoms: int = 100,
-        n_nonzero: int = 5,
+        n_atoms: int | None = None,
+        n_nonzero: int | None = None,
         label_weight: float = 1e-4,
         classifier_weight: float = 1e-3,
         update: str = "aksvd",
@@ -174,8 +180,8 @@ class DiscriminativeKSVD(BaseStackedKSVD):
 
     Attributes
     ----------
-    classes_, dictionary_, classifier_, atom_classes_, coder_, kernel_, objective_history_, \
-    n_iter_, n_replaced_, status_
+    classes_, dictionary_, classifier_, atom_classes_, n_atoms_, n_nonzero_, coder_, kernel_, \
+    objective_history_, n_iter_, n_replaced_, status_
         As in :class:`LabelConsistentKSVD`.
 
     See Also
@@ -201,8 +207,8 @@ class DiscriminativeKSVD(BaseStackedKSVD):
     def __init__(
         self,
         kernel: KernelLike = "linear",
-        n_atoms: int = 100,
-        n_nonzero: int = 5,
+        n_atoms: int | None = None,
+        n_nonzero: int | None = None,
         classifier_weight: float = 1e-3,
         update: str = "aksvd",
         max_iter: int = 20,

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ..codes import Codes, dense
 from ..dictionary import PointDictionary
-from ..dictionary_learning.frames import Frame, SampleBlock
+from ..dictionary_learning.frames import Frame
+from ..dictionary_learning.seen import SampleBlock
 
 
 class LabelFrame(Frame):
@@ -68,7 +69,8 @@ class LabelFrame(Frame):
     def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
         """All samples at once."""
         rows = slice(0, self.n_samples)
-        yield SampleBlock(rows, self.squares(self.rows.T), self.similarity, self.rows @ vectors)
+        own, cross = self.squares(self.rows.T), self.rows @ vectors
+        yield SampleBlock(rows, own, self.similarity, cross, self.sample_weight)
 
     def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
         """The combination of rows."""

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..codes import Codes
-from ..dictionary_learning.coding import Coded, code_all, problem_of, total
-from ..dictionary_learning.frames import Frame, SampleBlock
+from ..dictionary_learning.coding import (
+    Coded,
+    Everywhere,
+    FormulationAt,
+    code_all,
+    problem_of,
+    total,
+)
+from ..dictionary_learning.frames import Frame
 from ..dictionary_learning.learner import ROUNDING, AtomLearner
 from ..dictionary_learning.loop import HalfStep
+from ..dictionary_learning.seen import SampleBlock
 from ..dictionary_learning.state import Candidate
 from ..dictionary_learning.updates import update_for
 from ..formulations import Formulation
@@ -25,6 +34,7 @@ from .labels import Labels
 from .rules import Rule, TrainingCodes
 from .rules.base import NOTHING
 
+DEFAULT_ETA = 0.1
 CAUTION = 4  # power of the predictable share of labels that their loss counts with
 LEAST = 1e-4
 TRIED = 300  # samples whose codes are tried with a weight of the loss
@@ -83,11 +93,11 @@ class SupervisedLearner(AtomLearner):
         """One round of learning."""
         return [("atoms", self.improve), ("codes", self.code), ("classifier", self.classify)]
 
-    def formulation_at(self, block: SampleBlock, now: Candidate) -> Formulation:
+    def formulations(self, now: Candidate) -> FormulationAt:
         """Codes of a block look at its labels as soon as there is a classifier."""
         if now.classifier is None:
-            return self.formulation
-        return self._labelled(block, cast(Classifier, now.classifier))
+            return Everywhere(self.formulation)
+        return partial(self._labelled, classifier=cast(Classifier, now.classifier))
 
     def _labelled(self, block: SampleBlock, classifier: Classifier) -> Labelled:
         assert self.eta is not None
@@ -187,7 +197,7 @@ class SupervisedLearner(AtomLearner):
         """Codes of all samples that look at no labels, as ``transform`` will give them."""
         vectors = self.frame.renewed(vectors)
         return code_all(
-            self.frame, vectors, lambda block: self.formulation, self.options, keep_codes=True
+            self.frame, vectors, Everywhere(self.formulation), self.options, keep_codes=True
         )
 
     def _codes_of_landmarks(self, vectors: NDArray) -> Codes:
@@ -206,6 +216,14 @@ class SupervisedLearner(AtomLearner):
             losses = labelled.etas * labelled.loss(self.now.codes[block.rows])
             found += total(losses, self.frame.weight_of(block.rows))
         return found / self.frame.total_weight
+
+
+def loss_unit(frame: Frame, targets: NDArray) -> float:
+    """A tenth of the mean k(x, x) over the mean squared norm of targets."""
+    no_atoms = np.zeros((frame.dimension, 0))
+    blocks = frame.blocks(no_atoms)
+    own = sum(total(b.self_similarity, frame.weight_of(b.rows)) for b in blocks)
+    return DEFAULT_ETA * own / total(np.sum(targets**2, axis=1), frame.sample_weight)
 
 
 def of_classifier(class_weight: NDArray, sample_weight: NDArray | None) -> NDArray:

@@ -16,15 +16,22 @@ from ..coders.base import atom_indices
 from ..coders.coding import map_codes
 from ..coders.sparse import KernelSparseCoder
 from ..coders.transformer import CodingTransformer
+from ..coders.zero_codes import Part, silenced, warn_zero_codes
 from ..dictionary import Dictionary, PointDictionary
+from ..distributed.methods import RowAnswer, one_number, over_blocks
 from ..parallel import map_blocks
 from ..problem import CodingProblem
-from ..solvers.result import CodingResult, Convergence
+from ..solvers.result import CodingResult, Convergence, Status
 from ..stacks import identities, with_type
 
 FENCE = 1.5  # quartile distances below the first quartile: Tukey's rule
 AUTO = "auto"
 BLOCK = 256  # samples that share one copy of the Gram matrix
+
+
+def _sign(detector: KernelOutlierDetector, dtype: np.dtype) -> RowAnswer:
+    """What ``predict`` answers for a sample: -1 or 1."""
+    return RowAnswer((), np.dtype(int))
 
 
 class KernelOutlierDetector(OutlierMixin, BaseEstimator):
@@ -137,6 +144,7 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
             return float(low - FENCE * (high - low))
         return float(np.percentile(scores, 100.0 * self.contamination))
 
+    @over_blocks(one_number)
     def score_samples(self, X: ArrayLike) -> NDArray:
         """Minus the squared residuals in H: the lower, the stranger.
 
@@ -151,8 +159,9 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self.coder_._validate_query(X)
-        return -self._errors(X, stacklevel=4)
+        return -self._errors(X, stacklevel=5)
 
+    @over_blocks(one_number)
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Scores above the threshold: negative for outliers.
 
@@ -168,8 +177,9 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self.coder_._validate_query(X)
-        return -self._errors(X, stacklevel=4) - self.offset_
+        return -self._errors(X, stacklevel=5) - self.offset_
 
+    @over_blocks(_sign)
     def predict(self, X: ArrayLike) -> NDArray:
         """Which samples are outliers.
 
@@ -185,7 +195,7 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self.coder_._validate_query(X)
-        scores = -self._errors(X, stacklevel=4) - self.offset_
+        scores = -self._errors(X, stacklevel=5) - self.offset_
         return np.where(scores < 0, -1, 1)
 
     # Machinery -------------------------------------------------------------------------------
@@ -211,7 +221,7 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
             )
         twins = np.flatnonzero(own >= 0)
         if twins.size:
-            errors[twins] = self._left_out(X[twins], own[twins], stacklevel + 1)
+            errors[twins] = self._left_out(X[twins], own[twins], stacklevel + 1, tell_zeros)
         return errors
 
     def _own_atoms(self, X: NDArray) -> NDArray:
@@ -225,7 +235,7 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
         samples = with_type(X, dictionary.points.dtype)
         return np.array([known.get(sample, -1) for sample in identities(samples)])
 
-    def _left_out(self, X: NDArray, own: NDArray, stacklevel: int) -> NDArray:
+    def _left_out(self, X: NDArray, own: NDArray, stacklevel: int, tell_zeros: bool) -> NDArray:
         """Squared residuals of samples that are atoms, each coded by the other atoms, (n,)."""
         dictionary = self.coder_.dictionary_
         formulation, options = self.coder_._coding()
@@ -243,7 +253,15 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
             return errors, convergence
 
         found = map_blocks(code, len(X), BLOCK, options.n_jobs)
-        sum((ended for _, ended in found), Convergence()).warn(stacklevel=stacklevel)
+        ended = sum((part for _, part in found), Convergence())
+        ended.warn(stacklevel=stacklevel)
+        if tell_zeros and ended.status is Status.CONVERGED:
+
+            def parts() -> Iterator[Part]:
+                every = left_out_problems(dictionary, X, own)
+                return silenced((formulation.for_atoms(atoms), one) for one, atoms in every)
+
+            warn_zero_codes(parts, (ended.n_zero, ended.n_rows), stacklevel=stacklevel + 1)
         return np.concatenate([errors for errors, _ in found])
 
     def __sklearn_tags__(self) -> Tags:

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, assert_all_finite, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -18,13 +19,22 @@ from ..coders.coding import code_samples, problems
 from ..coders.sparse import KernelSparseCoder
 from ..coders.transformer import CodingTransformer
 from ..coders.zero_codes import why_zero
-from ..codes import Codes, zero_rows
+from ..codes import Codes
 from ..dictionary import Dictionary, PointDictionary
+from ..distributed.methods import one_number, over_blocks, refuse_lazy
 from ..validation import check_codes
 from ..views import sequence_of
+from .answers import class_probabilities, class_scores, one_label
 from .carried_labels import CarriedLabels, carried_labels
 from .class_residuals import ClassResiduals
 from .residual_calibration import ResidualCalibration
+
+
+def _calibrate(classifier: ResidualClassifier) -> None:
+    """Find the temperature of probabilities, once for all blocks."""
+    rule = classifier._residual_rule()
+    kept = classifier._kept_calibration(rule)
+    kept.probabilities(np.zeros((1, rule.n_classes)), rule, classifier.coder_._coding())
 
 
 class ResidualClassifier(ClassifierMixin, BaseEstimator):
@@ -74,10 +84,14 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
     With ``KernelCoder(prior=Ridge(), constraint=Free())`` codes are those of kernel collaborative
     representation (CRC): a linear system, solved for all samples at once.
 
+    A class without a part in the code is never elected: its residual, k(x, x), may be less than
+    those of parts that explain badly (LLC with a narrow kernel). Where all parts are worse than
+    nothing, empty classes are put behind the worst of them, at twice its residual.
+
     A code of zeros (alpha too large, a sample unlike all atoms) has the same residual for every
     class. Such a sample gets the class of the atom (or landmark) nearest to it in H, each class is
-    scored by its nearest one, with weight one, in place of its part of the code, and a UserWarning
-    says how many they are. :meth:`concentration` is zero for them.
+    scored by its nearest one, with weight one, in place of its part of the code, and a
+    ConvergenceWarning says how many they are. :meth:`concentration` is zero for them.
 
     Examples
     --------
@@ -132,6 +146,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         """
         coder = KernelSparseCoder() if self.coder is None else self.coder
         _require_source_of_codes(coder)
+        refuse_lazy(self, X, training=True)
         y = self._validate_labels(X, y)
         self.classes_, numbers = np.unique(y, return_inverse=True)
         self.coder_ = clone(coder)
@@ -177,6 +192,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(labels)
         return labels
 
+    @over_blocks(class_scores)
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Negative residuals: the larger, the better the class explains the sample.
 
@@ -188,12 +204,14 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         scores : array of shape (n, n_classes), or (n,) for two classes
-            With two classes, the score of the second minus that of the first. Where the code is
-            all zero, a class without atoms scores minus infinity.
+            With two classes, the score of the second minus that of the first. A class without
+            a part in the code is never the best; where the code is all zero, a class without
+            atoms scores minus infinity.
         """
-        scores = -self._residuals(X, self._codes(X), stacklevel=4)
+        scores = -self._residuals(X, self._codes(X), stacklevel=5)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
+    @over_blocks(one_label)
     def predict(self, X: ArrayLike) -> NDArray:
         """The class of smallest residual.
 
@@ -207,9 +225,10 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         labels : array of shape (n,)
             One of ``classes_`` each.
         """
-        residuals = self._residuals(X, self._codes(X), stacklevel=4)
+        residuals = self._residuals(X, self._codes(X), stacklevel=5)
         return self.classes_[residuals.argmin(axis=1)]
 
+    @over_blocks(class_probabilities, before=_calibrate)
     def predict_proba(self, X: ArrayLike) -> NDArray:
         r"""Probabilities of the classes, in the order of the scores.
 
@@ -230,10 +249,11 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         probabilities : array of shape (n, n_classes)
             Rows sum to one.
         """
-        residuals = self._residuals(X, self._codes(X), stacklevel=4)
+        residuals = self._residuals(X, self._codes(X), stacklevel=5)
         rule, coding = self._residual_rule(), self.coder_._coding()
         return self._kept_calibration(rule).probabilities(residuals, rule, coding)
 
+    @over_blocks(one_label)
     def predict_from_codes(self, X: ArrayLike, codes: Codes) -> NDArray:
         """The class of smallest residual for samples whose codes are known already.
 
@@ -250,8 +270,9 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
             One of ``classes_`` each.
         """
         check_is_fitted(self)
-        return self.classes_[self._residuals(X, codes, stacklevel=4).argmin(axis=1)]
+        return self.classes_[self._residuals(X, codes, stacklevel=5).argmin(axis=1)]
 
+    @over_blocks(one_number)
     def concentration(self, X: ArrayLike) -> NDArray:
         r"""Sparsity concentration index, a rejection score in [0, 1].
 
@@ -306,29 +327,28 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         formulation, options = self.coder_._coding()
         compact = replace(options, sparse_output=options.sparse_output or formulation.is_sparse)
         dictionary = self.coder_.dictionary_
-        return code_samples(formulation, compact, dictionary, X, stacklevel=6, tell_zeros=False)
+        return code_samples(formulation, compact, dictionary, X, stacklevel=7, tell_zeros=False)
 
     def _residuals(self, X: ArrayLike, codes: Codes, stacklevel: int) -> NDArray:
         """Residual of each class up to k(x, x), (n, n_classes)."""
         rule = self._residual_rule()
         X = self.coder_._validate_query(X)
         codes = check_codes(codes, self.coder_.dictionary_.n_atoms, len(X))
-        residuals = rule.residuals(X, codes)
-        silent = np.flatnonzero(zero_rows(codes))
-        if silent.size:
-            residuals[silent] = rule.nearest(X[silent])
-            self._warn_silent(X, silent, stacklevel)
+        residuals, silent = rule.vote(X, codes)
+        if silent.any():
+            self._warn_silent(X, np.flatnonzero(silent), stacklevel)
         return residuals
 
     def _warn_silent(self, X: NDArray, silent: NDArray, stacklevel: int) -> None:
         """Say how many codes are all zero, and what to do."""
-        blocks = (problem for _, problem in problems(self.coder_.dictionary_, X[silent]))
-        why = why_zero(self.coder_._coding()[0], blocks)
+        formulation, _ = self.coder_._coding()
+        blocks = problems(self.coder_.dictionary_, X[silent])
+        why = why_zero((formulation, problem) for _, problem in blocks)
         carrier = "landmark" if self._residual_rule().of_landmarks else "atom"
         warnings.warn(
             f"{len(silent)} of {len(X)} codes are all zero, and the residuals of all classes are "
             f"the same: these samples get the class of the nearest {carrier}. The reason: {why}",
-            UserWarning,
+            ConvergenceWarning,
             stacklevel=stacklevel,
         )
 

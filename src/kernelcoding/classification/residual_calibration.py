@@ -15,7 +15,7 @@ from scipy.special import softmax
 from sklearn.model_selection import train_test_split
 
 from ..coders.coding import code_samples
-from ..codes import Codes, zero_rows
+from ..codes import Codes
 from ..dictionary import PointDictionary
 from ..formulations import Formulation
 from ..solvers.result import Options
@@ -141,8 +141,7 @@ def _read(
     without: NDArray | None = None,
 ) -> NDArray:
     codes: Codes = code_samples(*coding, rule.dictionary, X, tell_zeros=False)
-    found = rule.residuals(X, codes, without)
-    silent = zero_rows(codes)
-    if silent.any() and without is None:
-        found[silent] = rule.nearest(X[silent])
+    found, silent = rule.vote(X, codes, without)
+    if without is not None:
+        found[silent] = np.nan  # the nearest carrier may be the sample itself
     return found

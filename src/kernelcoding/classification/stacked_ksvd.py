@@ -30,13 +30,15 @@ from ..dictionary_learning.learner import AtomLearner
 from ..dictionary_learning.loop import Alternation, Outcome, Progress
 from ..dictionary_learning.starts import initial_loads, shares
 from ..dictionary_learning.updates import update_for
+from ..distributed.methods import over_blocks
 from ..formulations import Formulation
 from ..kernels import Kernel, as_kernel
 from ..kernels.names import KernelLike
 from ..solvers.result import Options
 from ..stacks import with_type
-from ..validation import check_count, check_positive, samples
+from ..validation import check_count, check_positive, number_of_atoms, samples
 from . import ridge
+from .answers import class_scores, one_label
 from .classifiers import LinearClassifier
 from .label_frame import LabelFrame
 from .labels import one_for_two
@@ -48,8 +50,8 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
     """Learns, codes and classifies; subclasses say what the labels count."""
 
     kernel: KernelLike
-    n_atoms: int
-    n_nonzero: int
+    n_atoms: int | None
+    n_nonzero: int | None
     label_weight: float
     classifier_weight: float
     update: str
@@ -62,6 +64,8 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
     random_state: int | np.random.RandomState | None
 
     classes_: NDArray
+    n_atoms_: int
+    n_nonzero_: int
     coder_: KernelMatchingPursuit
     classifier_: LinearClassifier
     atom_classes_: NDArray
@@ -98,12 +102,14 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
         frame = LabelFrame.of(PointDictionary(self.kernel_, X, np.arange(len(X))))
         self._learn(frame, labels)
         self.coder_ = fitted_with(self._coder(), self.dictionary_, like=self)
-        self._n_features_out = self.n_atoms
+        self._n_features_out = self.n_atoms_
         return self
 
     def _coder(self) -> KernelMatchingPursuit:
         kernel = getattr(self, "kernel_", self.kernel)
-        return KernelMatchingPursuit(kernel, n_nonzero=self.n_nonzero, n_jobs=self.n_jobs)
+        wanted = getattr(self, "n_nonzero_", self.n_nonzero)  # files from before there was a None
+        n_nonzero = 5 if wanted is None else int(wanted)  # not fitted yet: of no consequence
+        return KernelMatchingPursuit(kernel, n_nonzero=n_nonzero, n_jobs=self.n_jobs)
 
     def _coding(self) -> tuple[Formulation, Options]:
         coder = self._coder()
@@ -141,7 +147,7 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
         """A dictionary for each class by K-SVD on its samples alone, (r, N)."""
         random_state = check_random_state(self.random_state)
         parts, counts = [], []
-        for members, count in shares(labels, self.n_atoms):
+        for members, count in shares(labels, self.n_atoms_):
             frame = plain.part(members)
             candidates = KnownCandidates(frame.kernel_of(np.arange(frame.n_samples)))
             loads = initial_loads(candidates, count, "random", random_state)
@@ -176,6 +182,7 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
 
     # Using what was learned ------------------------------------------------------------------
 
+    @over_blocks(class_scores)
     def decision_function(self, X: ArrayLike) -> NDArray:
         r"""Scores of the classes, :math:`W y`.
 
@@ -191,6 +198,7 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
         """
         return one_for_two(self._scores(X))
 
+    @over_blocks(one_label)
     def predict(self, X: ArrayLike) -> NDArray:
         """The class of largest score.
 
@@ -209,18 +217,20 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
 
     def _scores(self, X: ArrayLike) -> NDArray:
         X = self._validate_query(X)
-        codes = code_samples(*self._coding(), self.dictionary_, X)
+        codes = code_samples(*self._coding(), self.dictionary_, X, stacklevel=7)
         return self.classifier_.scores(codes)
 
     # Checks ----------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
         for name in ("n_atoms", "n_nonzero", "max_iter", "init_iter"):
-            check_count(name, getattr(self, name))
+            given = getattr(self, name)
+            check_count(name, 1 if given is None else given)
         for name in ("classifier_weight", "tol"):
             if getattr(self, name) != 0:
                 check_positive(name, getattr(self, name))
-        if self.n_nonzero > self.n_atoms:
+        wanted, most = self.n_nonzero, self.n_atoms
+        if wanted is not None and most is not None and wanted > most:
             raise ValueError(
                 f"n_nonzero={self.n_nonzero} must be at most n_atoms={self.n_atoms}: a code cannot "
                 "use more atoms than there are."
@@ -235,7 +245,11 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
                 f"{type(self).__name__} needs samples of at least 2 classes, got 1 class: "
                 f"{self.classes_[0]!r}."
             )
-        if not n_classes <= self.n_atoms <= n_samples:
+        self.n_atoms_ = number_of_atoms(self.n_atoms, n_samples)
+        if self.n_atoms is None:
+            self.n_atoms_ = max(self.n_atoms_, n_classes)
+        self.n_nonzero_ = number_of_nonzeros(self.n_nonzero, self.n_atoms_)
+        if not n_classes <= self.n_atoms_ <= n_samples:
             raise ValueError(
                 f"n_atoms={self.n_atoms} must be at least the number of classes, {n_classes}, for "
                 "every class to have an atom, and at most the number of training samples, "
@@ -263,6 +277,11 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
         tags.input_tags = get_tags(KernelMatchingPursuit(self.kernel)).input_tags
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def number_of_nonzeros(wanted: int | None, n_atoms: int) -> int:
+    """As many as wanted; else a fifth of the atoms, within limits."""
+    return min(max(5, min(30, n_atoms // 5)), n_atoms) if wanted is None else wanted
 
 
 def alternate(learner: AtomLearner, alternation: Alternation) -> Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
@@ -13,32 +13,38 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from ..coders.base import BaseKernelCoder
-from ..coders.coding import map_codes
 from ..codes import dense
-from ..dictionary import CombinationDictionary, CombinationProblem
-from ..dictionary_learning.base import BaseDictionaryLearning, Learner
-from ..dictionary_learning.coding import total
-from ..dictionary_learning.frames import Frame
+from ..dictionary import CombinationDictionary
+from ..dictionary_learning.base import Learner
+from ..dictionary_learning.checks import tell_zero_codes
+from ..dictionary_learning.frames import Frame, LandmarkFrame
 from ..dictionary_learning.loop import Progress
+from ..dictionary_learning.point_learner import PointLearner
 from ..dictionary_learning.state import Candidate
 from ..formulations import Formulation
-from ..kernel_learning import KernelLearning
-from ..kernels import Kernel
-from ..problem import CodingProblem
-from ..solvers.result import CodingResult, Convergence, Options
-from ..stacks import precision
+from ..kernel_learning import KernelLearning, as_settings
+from ..kernels import Gaussian, Kernel
+from ..solvers.result import Convergence, Options
 from ..validation import check_positive
 from .calibration import Calibration
 from .classifiers import Classifier
+from .joint_kernel import JointKernelLearner, check_joint, conclude, is_joint
 from .labels import Labels
-from .learner import SupervisedLearner, Supervision
+from .learner import SupervisedLearner, Supervision, loss_unit
 from .rules import Rule, as_rule
-from .task_driven import TASK_DRIVEN, PlainLearner, check_training, train
+from .scoring import ScoringDictionaryLearning
+from .task_driven import (
+    POINTS,
+    TASK_DRIVEN,
+    Augment,
+    PlainLearner,
+    check_training,
+    of_points,
+    train,
+)
 
-DEFAULT_ETA = 0.1
 
-
-class SupervisedKernelCoding(ClassifierMixin, BaseDictionaryLearning):
+class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
     r"""A dictionary and a classifier of its codes, learned together.
 
     .. math:: \min \frac1M\sum_i \Bigl[\tfrac12\|\phi(x_i) - \Phi(D) y_i\|^2 + \alpha\, r(y_i)
@@ -65,8 +71,9 @@ class SupervisedKernelCoding(ClassifierMixin, BaseDictionaryLearning):
     coder : estimator, default=None
         A coder of this package with ``atoms=None``, whose codes minimise something: sparse, LLC,
         LCC, or the general one. None is ``KernelSparseCoder()``.
-    n_atoms : int, default=100
-        Number of atoms.
+    n_atoms : int or None, default=None
+        Number of atoms to learn. None: 100, or as many as the data allow (samples of
+        positive weight, landmarks) where that is less; a number that is too large is refused.
     classifier : {"linear", "bilinear", "max-margin", "logistic"} or rule, default="linear"
         What is learned with the dictionary. A name stands for a rule with its defaults; a rule,
         such as ``MaxMarginRule(class_weight="balanced")`` of :mod:`kernelcoding.classification`,
@@ -99,25 +106,35 @@ random_state
         ``"logistic"`` then is the classifier with this loss, others are fitted afterwards. A trial
         on four of five samples comes first: unless the loss of the others falls by more than half
         its standard error, the dictionary stays as it is. It pays for few atoms. Codes are those of
-        KernelSparseCoder without groups, KernelLCC, KernelLLC with ``n_neighbors``, or KernelCoder
-        with their priors, a ridge or none.
+        KernelSparseCoder without groups, KernelLCC, KernelLLC, or KernelCoder with their priors, a
+        ridge or none.
+    update : {"auto", "points"}, default="auto"
+        With ``"points"`` atoms are points of the input space, for task-driven training with the
+        Gaussian kernel: the model then keeps these alone, and coding a sample takes one kernel
+        value per atom. Classifiers are all but the bilinear one.
+    augment : callable, default=None
+        For task-driven training: ``augment(X_batch, random_state)`` returns as many samples of the
+        same labels, for example images moved by a pixel, that epochs see in the place of the
+        batch; all else sees the samples. Without ``n_landmarks`` or points, atoms live in the span
+        of all samples, whose spectrum is computed once.
 
     Attributes
     ----------
     classes_ : array
         The labels; for indicator matrices the columns.
-    dictionary_, coder_, kernel_, kernel_history_, n_iter_, n_replaced_, status_
+    dictionary_, n_atoms_, coder_, kernel_, kernel_history_, n_iter_, n_replaced_, status_
         As in :class:`KernelDictionaryLearning`.
     classifier_ : LinearClassifier or BilinearClassifier
         The last classifier.
     joint_classifier_ : LinearClassifier or BilinearClassifier
         The one learned with the dictionary, on codes that look at labels.
     objective_history_ : array
-        After every half-step: first codes and classifier, then atoms, codes, classifier, ...
+        After every half-step: first codes and classifier, then atoms, codes, classifier, ...;
+        with ``KernelLearning(criterion="joint")``, over the mean squared distance of landmarks.
     objective_steps_ : array of str
-        Which half-step each of these was after: "codes", "atoms", "classifier". In task-driven
-        training also "trial" (mean loss of samples left out) and "epoch" (mean loss of all and
-        the classifier's penalty, as "codes" is before the first epoch).
+        Which half-step each was after: "codes", "atoms", "classifier", and "kernel" where that is
+        joint. In task-driven training also "trial" (mean loss of samples left out) and "epoch"
+        (mean loss of all and the classifier's penalty, as "codes" is before the first epoch).
     eta_, rho_ : float
         The numbers that "auto" stood for; ``rho_`` of the joint objective.
     training_kept_ : str
@@ -147,11 +164,12 @@ random_state
     eta_: float
     rho_: float
     training_kept_: str
+    _kept_for_learning = ("callback",)
 
     def __init__(
         self,
         coder: BaseKernelCoder | None = None,
-        n_atoms: int = 100,
+        n_atoms: int | None = None,
         classifier: str | Rule = "linear",
         eta: float | str = "auto",
         rho: float | str | None = None,
@@ -167,6 +185,8 @@ random_state
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
         training: str = "joint",
+        update: str = "auto",
+        augment: Augment | None = None,
     ) -> None:
         self.coder = coder
         self.n_atoms = n_atoms
@@ -185,6 +205,8 @@ random_state
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.training = training
+        self.update = update
+        self.augment = augment
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn dictionary and classifier.
@@ -214,16 +236,22 @@ random_state
         X = self._validate_training(X, kernel)
         check_consistent_length(X, y)
         weight = self._checked_weight(sample_weight, X)
+        check_joint(self.learn_kernel, kernel, rule, weight)
         self._labels = Labels.of(y)
         self.classes_ = self._labels.classes
         learner, outcome = self._learn(X, self._labels.given, coder, kernel, weight)
+        if isinstance(learner, PointLearner):
+            learner, outcome = of_points(learner, outcome, self._supervision, self._random())
         assert isinstance(learner, SupervisedLearner)
         best, self.training_kept_ = outcome.best, self.training
         if isinstance(learner, PlainLearner):
             best, self.training_kept_ = train(self, learner, outcome, self._labels)
             self._adopt(self.coder_, learner.dictionary(best))
+        if isinstance(learner, JointKernelLearner):
+            conclude(self, learner, best)
         without_labels = self._finish(learner, best.now, rule)
         (best.convergence + without_labels).warn(" of training samples")
+        tell_zero_codes(self, without_labels, X, " of training samples")
         return self
 
     def _finish(self, learner: SupervisedLearner, best: Candidate, rule: Rule) -> Convergence:
@@ -242,75 +270,6 @@ random_state
         self._calibration = Calibration(self._labels, learner.rule.left_out(data, rho))
         return coded.convergence
 
-    # Using what was learned --------------------------------------------------------------------
-
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Scores of the classes.
-
-        Parameters
-        ----------
-        X : array-like
-            Samples.
-
-        Returns
-        -------
-        scores : array of shape (n, n_classes), or (n,) for two classes
-            With two classes, the score of the second minus that of the first. For indicator
-            matrices, larger means more likely; positive scores are predicted.
-        """
-        scores = self._scores(X)
-        return self._labels.decision(scores)
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """The class of highest score, or an indicator matrix of the positive ones.
-
-        Parameters
-        ----------
-        X : array-like
-            Samples.
-
-        Returns
-        -------
-        labels : array of shape (n,) or (n, n_classes)
-        """
-        scores = self._scores(X)
-        return self._labels.predict(scores)
-
-    def predict_proba(self, X: ArrayLike) -> NDArray:
-        """Probabilities of the classes.
-
-        Scores are calibrated on training samples, each scored by a classifier (not a dictionary)
-        fitted without it: one temperature for all classes, or a sigmoid for each class of an
-        indicator matrix, makes the labels as likely as possible.
-
-        Parameters
-        ----------
-        X : array-like
-            Samples.
-
-        Returns
-        -------
-        probabilities : array of shape (n, n_classes)
-            Rows sum to one, except for indicator matrices.
-        """
-        scores = self._scores(X)
-        return self._calibration.probabilities(scores)
-
-    def _scores(self, X: ArrayLike) -> NDArray:
-        """Scores of all classes, (n, S): samples are coded as by ``transform``."""
-        X = self._validate_query(X)
-        scores = np.empty((len(X), len(self.classes_)))
-
-        def write(rows: slice, problem: CodingProblem, result: CodingResult) -> None:
-            assert isinstance(problem, CombinationProblem)
-            codes = result.codes.astype(precision(X), copy=False)  # as transform gives them
-            scores[rows] = self.classifier_.scores(codes, problem.similarity)
-
-        formulation, options = self._coding()
-        compact = replace(options, sparse_output=formulation.is_sparse)
-        map_codes(formulation, compact, self.dictionary_, X, write, stacklevel=5)
-        return scores
-
     # Machinery ---------------------------------------------------------------------------------
 
     def _checked(self) -> tuple[BaseKernelCoder, Kernel]:
@@ -323,8 +282,22 @@ random_state
             )
         if self.eta != "auto":
             check_positive("eta", self.eta)
-        check_training(self.training, coder)
+        check_training(self, coder, kernel, as_rule(self.classifier, self.rho))
         return coder, kernel
+
+    def _frame(
+        self,
+        X: NDArray,
+        random_state: np.random.RandomState,
+        sample_weight: NDArray | None = None,
+    ) -> Frame:
+        """Other samples have no place in the frame of all samples: theirs is the span of these."""
+        frame = super()._frame(X, random_state, sample_weight)
+        if self.augment is None or self.update == POINTS or isinstance(frame, LandmarkFrame):
+            return frame
+        spanning = LandmarkFrame(frame.landmarks, X)
+        spanning.sample_weight = sample_weight
+        return spanning
 
     def _learner(
         self,
@@ -335,28 +308,37 @@ random_state
         formulation: Formulation,
         options: Options,
     ) -> Learner:
+        if self.update == POINTS:
+            assert isinstance(self.kernel_, Gaussian)
+            return PointLearner(X, chosen, self.kernel_, formulation, options, frame.sample_weight)
+        kind: Callable[..., SupervisedLearner] = SupervisedLearner
+        if self.training == TASK_DRIVEN:
+            kind = PlainLearner
+        elif is_joint(self.learn_kernel):
+            kind = partial(JointKernelLearner, X=X, settings=as_settings(self.learn_kernel))
+        wanted = self._supervision(frame)
+        return kind(frame, vectors, formulation, options, wanted, self._random())
+
+    def _random(self) -> np.random.RandomState:
+        return check_random_state(self.random_state)
+
+    def _supervision(self, frame: Frame) -> Supervision:
+        """What is asked of the classifier of samples that a frame has."""
         rule = as_rule(self.classifier, self.rho)
         targets = self._labels.targets(rule.signed)
-        wanted = Supervision(
+        return Supervision(
             rule,
             self._labels,
             targets,
             self._labels.sample_weight(rule.class_weight),
-            self._unit(frame, targets),
+            loss_unit(frame, targets),
             None if self.eta == "auto" else float(self.eta),
             None if rule.rho == "auto" else float(rule.rho),
         )
-        rng = check_random_state(self.random_state)
-        kind = PlainLearner if self.training == TASK_DRIVEN else SupervisedLearner
-        return kind(frame, vectors, formulation, options, wanted, rng)
 
-    @staticmethod
-    def _unit(frame: Frame, targets: NDArray) -> float:
-        """A tenth of the mean k(x, x) over the mean squared norm of targets."""
-        no_atoms = np.zeros((frame.dimension, 0))
-        blocks = frame.blocks(no_atoms)
-        own = sum(total(b.self_similarity, frame.weight_of(b.rows)) for b in blocks)
-        return DEFAULT_ETA * own / total(np.sum(targets**2, axis=1), frame.sample_weight)
+    @property
+    def _learns_jointly(self) -> bool:
+        return self.training != TASK_DRIVEN
 
     def _start(
         self, frame: Frame, X: NDArray, y: NDArray | None, random_state: np.random.RandomState
@@ -365,11 +347,11 @@ random_state
         vectors, chosen = super()._start(frame, X, y, random_state)
         if not self.warm_start or not isinstance(before, CombinationDictionary):
             return vectors, chosen
-        if before.weights.shape != (frame.landmarks.n_atoms, self.n_atoms):
+        if before.weights.shape != (frame.landmarks.n_atoms, self.n_atoms_):
             raise ValueError(
                 "warm_start=True needs the samples (or landmarks) and the number of atoms of the "
                 f"last fit, {before.weights.shape}; got "
-                f"{(frame.landmarks.n_atoms, self.n_atoms)}. Use warm_start=False."
+                f"{(frame.landmarks.n_atoms, self.n_atoms_)}. Use warm_start=False."
             )
         weights = dense(before.weights)
         return frame.coordinates(frame.landmarks.facts.double @ weights, weights), chosen

@@ -20,6 +20,10 @@ def reproduce_command(
     out: Annotated[Path, typer.Option(help="Folder of the records.")] = Path("runs"),
     quick: Annotated[bool, typer.Option("--quick", help="A small version, in minutes.")] = False,
     n_jobs: Annotated[int, typer.Option(help="Processes over splits; -1 is all cores.")] = 1,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Dask scheduler, tcp://host:8786, to compute there."),
+    ] = None,
 ) -> None:
     """Run one of the paper's experiments; a killed run goes on where it stopped.
 
@@ -30,7 +34,9 @@ def reproduce_command(
     from .comparison import comparisons
 
     check_jobs(n_jobs)
-    written = run(experiment, data_home=data_home, out=out, quick=quick, n_jobs=n_jobs)
+    written = run(
+        experiment, data_home=data_home, out=out, quick=quick, n_jobs=n_jobs, scheduler=scheduler
+    )
     for recorded in read_runs(written).experiments:
         for table in comparisons(tables_of(recorded.results)):
             console.print(table)

@@ -12,7 +12,14 @@ from sklearn.utils import Tags, check_random_state
 from ..dictionary import Dictionary
 from ..dictionary.building import build_dictionary
 from ..formulations import Formulation
-from ..kernel_learning import KernelLearning, as_settings, learn_kernel, moved, prepared_start
+from ..kernel_learning import (
+    KernelLearning,
+    as_settings,
+    learn_kernel,
+    moved,
+    prepared_start,
+    truth_of,
+)
 from ..kernels import Kernel, as_kernel
 from ..kernels.names import KernelLike
 from ..solvers.result import Options
@@ -43,6 +50,7 @@ class BaseKernelCoder(CodingTransformer):
 
     kernel_history_: NDArray
     kernel_objective_: float
+    kernel_status_: str
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Resolve the kernel on the data and build the dictionary.
@@ -117,20 +125,25 @@ class BaseKernelCoder(CodingTransformer):
                 "elsewhere brings its kernel. Use learn_kernel=False."
             )
         settings = as_settings(self.learn_kernel)
+        start, truth = prepared_start(self.kernel_, X, y, settings), truth_of(X, y, settings)
+        if truth is not None and self.dictionary_.index is not None:
+            truth = truth.of_atoms(np.asarray(self.dictionary_.index))
         learned = learn_kernel(
             self.formulation(),
             options_of(self),
-            prepared_start(self.kernel_, X, y, settings),
+            start,
             X,
             self.dictionary_,
             settings,
             random_state,
+            truth,
         )
         self.kernel_ = learned.kernel
         self.kernel_history_ = np.array(learned.history)
         self.kernel_objective_ = learned.objective
         self.dictionary_ = moved(self.dictionary_, learned.kernel)
-        learned.convergence.warn(" while the kernel was learned", stacklevel=4)
+        self.kernel_status_ = learned.status
+        learned.warn(stacklevel=4)
 
     def _given_kernel(self) -> Kernel:
         """The kernel as the user gave it; a dictionary made elsewhere brings its own."""

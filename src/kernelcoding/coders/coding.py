@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import gen_batches
 
-from ..codes import Codes, is_csr, is_zero
+from ..codes import Codes, is_csr, zero_rows
 from ..dictionary import Dictionary
 from ..formulations import Formulation
 from ..memory import memory_advice
@@ -19,7 +19,7 @@ from ..parallel import map_blocks
 from ..problem import CodingProblem
 from ..solvers.result import CodingResult, Convergence, Options, Status
 from ..stacks import precision
-from .zero_codes import warn_all_zero
+from .zero_codes import Part, warn_zero_codes
 
 # Samples are coded in blocks whose cross-similarities take about this many numbers: small enough
 # to stay in cache between the kernel and the solver, large enough for an efficient product.
@@ -58,8 +58,8 @@ def map_codes(
 ) -> list[Kept]:
     """Code samples in blocks, several at a time where asked.
 
-    Warns once of rows unfinished, or where every code is zero: single samples that no atom
-    resembles are ordinary, a whole batch of them is a mistake.
+    Warns once of rows unfinished, or where most codes are zero: single samples that no atom
+    resembles are ordinary, a batch of them is a mistake.
 
     Parameters
     ----------
@@ -74,23 +74,27 @@ def map_codes(
     stacklevel : int
         Of the warning: 3 is whoever calls this function.
     tell_zeros : bool, default=True
-        Whether to warn where every code is zero; False for who says so better.
+        Whether to warn where most codes are zero; False for who says so better.
     """
     alone = replace(options, n_jobs=1)
 
-    def code(rows: slice) -> tuple[Kept, Convergence, bool]:
+    def code(rows: slice) -> tuple[Kept, Convergence, NDArray]:
         problem = dictionary.problem(X[rows])
         result = formulation.solve(problem, alone)
-        return keep(rows, problem, result), result.convergence, is_zero(result.codes)
+        return keep(rows, problem, result), result.convergence, zero_rows(result.codes)
 
     with memory_advice(FEWER_SAMPLES):
         found = map_blocks(code, len(X), block_rows(dictionary), options.n_jobs)
     convergence = sum((ended for _, ended, _ in found), Convergence())
     convergence.warn(stacklevel=stacklevel)
-    silent = tell_zeros and convergence.status is Status.CONVERGED
-    if silent and all(empty for _, _, empty in found):
-        blocks = (problem for _, problem in problems(dictionary, X))
-        warn_all_zero(formulation, blocks, stacklevel)
+    if tell_zeros and convergence.status is Status.CONVERGED and convergence.n_zero:
+        silent = np.flatnonzero(np.concatenate([empty for _, _, empty in found]))
+
+        def of_silent() -> Iterator[Part]:
+            return ((formulation, problem) for _, problem in problems(dictionary, X[silent]))
+
+        counts = convergence.n_zero, convergence.n_rows
+        warn_zero_codes(of_silent, counts, stacklevel=stacklevel)
     return [kept for kept, _, _ in found]
 
 

@@ -1,39 +1,43 @@
-"""Codes that are all zero: why, and what to do."""
+"""Codes that are all zero: how many of how many, why, and what to do."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from ..formulations import Formulation
 from ..problem import CodingProblem
 
+# Share of codes above which zeros are no matter of single samples, but of alpha or the kernel.
+MANY = 0.5
 NOTHING_IN_COMMON = (
     "no sample has anything in common with any atom (are the samples zero or far from the atoms, "
     "or the kernel far too narrow?)."
 )
 
+# What a code is, and some samples: a formulation may differ from block to block.
+Part: TypeAlias = tuple[Formulation, CodingProblem]
 
-def why_zero(formulation: Formulation, problems: Iterable[CodingProblem]) -> str:
+
+def why_zero(parts: Iterable[Part]) -> str:
     """A sentence that says why the codes of problems, all zero and converged, are zero.
 
     Parameters
     ----------
-    formulation : Formulation
-        What a code is; it knows the largest useful alpha, or does not.
-    problems : iterable of CodingProblem
-        Of the samples whose codes are zero.
+    parts : iterable of pairs of Formulation and CodingProblem
+        Of the samples whose codes are zero; a formulation knows the largest useful alpha, or not.
     """
-    largest, known, alike = 0.0, True, False
-    for problem in problems:
+    largest, known, alike, alpha = 0.0, True, False, np.nan
+    for formulation, problem in parts:
         alike = alike or bool(problem.cross.any())
         critical = formulation.critical_alpha(problem)
         known = known and critical is not None
         largest = max(largest, 0.0 if critical is None else float(critical.max(initial=0.0)))
-    alpha = float(getattr(formulation, "alpha", np.nan))
+        alpha = float(getattr(formulation, "alpha", np.nan))
     if not alike or (known and largest == 0.0):
         return NOTHING_IN_COMMON
     if not known or not np.isfinite([largest, alpha]).all():
@@ -50,14 +54,46 @@ def why_zero(formulation: Formulation, problems: Iterable[CodingProblem]) -> str
     )
 
 
-def warn_all_zero(
-    formulation: Formulation, problems: Iterable[CodingProblem], stacklevel: int
+def warn_zero_codes(
+    parts: Callable[[], Iterable[Part]],
+    counts: tuple[int, int],
+    where: str = "",
+    stacklevel: int = 3,
 ) -> None:
-    """Say once that no sample has a code, unless the samples are zero themselves."""
-    # One at a time: the similarities of all samples need not fit in memory.
-    kept = (problem for problem in problems if (problem.self_similarity > 0).any())
-    first = next(kept, None)
-    if first is None:  # the code of zero is zero
+    """Say once that more than half of the codes are zero; samples that are zero do not count.
+
+    Parameters
+    ----------
+    parts : callable
+        Gives the coding problems of the samples whose codes are zero, block by block: the
+        similarities of all of them need not fit in memory.
+    counts : pair of int
+        How many codes of how many are zero.
+    where : str, default=""
+        Which codes these are.
+    stacklevel : int, default=3
+        Of the warning: 3 is whoever calls the caller of this function.
+    """
+    if counts[0] <= MANY * counts[1]:
         return
-    why = why_zero(formulation, chain([first], kept))
-    warnings.warn(f"All codes are zero: {why}", UserWarning, stacklevel=stacklevel)
+    # The code of zero is zero, and nothing is wrong with that.
+    absent = sum(int(np.count_nonzero(part.self_similarity <= 0)) for _, part in parts())
+    n_zero, n_codes = counts[0] - absent, counts[1] - absent
+    if n_zero <= MANY * n_codes:
+        return
+    if n_zero == n_codes:
+        message = f"All codes{where} are zero: {why_zero(parts())} ({n_zero} of {n_codes} codes.)"
+    else:
+        message = f"{n_zero} of {n_codes} codes{where} are all zero: {why_zero(parts())}"
+    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)
+
+
+def silenced(parts: Iterable[Part]) -> Iterator[Part]:
+    """The samples of coding problems whose codes are zero, where that can be told from alpha."""
+    for formulation, problem in parts:
+        alpha = float(getattr(formulation, "alpha", np.nan))
+        critical = formulation.critical_alpha(problem)
+        if critical is None or not np.isfinite(alpha):
+            yield formulation, problem
+        elif (critical <= alpha).any():
+            yield formulation, problem.take(np.flatnonzero(critical <= alpha))

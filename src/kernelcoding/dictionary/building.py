@@ -169,7 +169,7 @@ def choose_landmarks(
     ----------
     kernel : Kernel
         Resolved.
-    X : array or CSR array of shape (n, ...)
+    X : array or CSR array of shape (n, ...), or Blocks
         Samples; only those in a random pool are looked at.
     n_landmarks : int
     choice : {"k-means++", "random", "leverage", "greedy"}
@@ -186,8 +186,8 @@ def choose_landmarks(
     pool = np.sort(count[random_state.choice(len(count), size, replace=False)])
     weight = None if sample_weight is None else sample_weight[pool]
     candidates = Candidates(kernel, _gathered(X[pool]), pool, weight)
-    index = np.sort(pool[CHOICES[choice](candidates, n_landmarks, random_state)])
-    return PointDictionary(kernel, _gathered(X[index]), index)
+    chosen = np.sort(CHOICES[choice](candidates, n_landmarks, random_state))
+    return PointDictionary(kernel, candidates.X[chosen], pool[chosen])
 
 
 def _gathered(X: Stack | Codes) -> Stack:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,20 +15,31 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
+from ..blocks import Blocks
 from ..coders.base import BaseKernelCoder, fitted_with, options_of
 from ..coders.sparse import KernelSparseCoder
 from ..coders.transformer import CodingTransformer
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..dictionary.building import choose_landmarks, given_landmarks
 from ..dictionary.choosing import MEANS, named_choice
+from ..distributed.inputs import is_lazy
 from ..formulations import Formulation
-from ..kernel_learning import KernelLearning, as_settings, learn_kernel, moved, prepared_start
+from ..kernel_learning import (
+    JOINT,
+    KernelLearning,
+    as_settings,
+    learn_kernel,
+    moved,
+    prepared_start,
+    truth_of,
+)
 from ..kernels import Kernel, as_kernel
 from ..problem import CodingProblem
 from ..solvers.result import Options
-from ..validation import samples
+from ..validation import number_of_atoms, samples
 from .checks import check_coder, check_settings, refuse_zero_codes, require_distinct
 from .coding import Coded
+from .far import at_hand, far_samples, followed, measured, require_landmarks
 from .frames import Frame, LandmarkFrame, SampleFrame, sample_frame
 from .learner import Snapshot
 from .loop import Alternation, HalfStep, Outcome, Progress
@@ -77,7 +88,7 @@ class BaseDictionaryLearning(CodingTransformer):
     """Learns atoms in turn with codes, and perhaps with more; subclasses say with what."""
 
     coder: BaseKernelCoder | None
-    n_atoms: int
+    n_atoms: int | None
     n_landmarks: int | None
     landmarks: str | ArrayLike
     init: str
@@ -90,12 +101,19 @@ class BaseDictionaryLearning(CodingTransformer):
     random_state: int | np.random.RandomState | None
 
     coder_: BaseKernelCoder
+    n_atoms_: int
     objective_history_: NDArray
     objective_steps_: NDArray
     kernel_history_: NDArray
+    kernel_status_: str
     n_iter_: int
     n_replaced_: int
     status_: str
+
+    @property
+    def _learns_jointly(self) -> bool:
+        """Whether there is a classifier that a kernel can be learned with."""
+        return False
 
     def _learn(
         self,
@@ -107,6 +125,7 @@ class BaseDictionaryLearning(CodingTransformer):
     ) -> tuple[Learner, Outcome]:
         """Learn kernel and atoms from checked samples; the learner and how it ended."""
         self._check_samples(X, y, coder, sample_weight)
+        require_landmarks(self, X, self)
         self.kernel_ = self._resolved(kernel, X, sample_weight)
         random_state = check_random_state(self.random_state)
         frame = self._frame(X, random_state, sample_weight)
@@ -117,9 +136,16 @@ class BaseDictionaryLearning(CodingTransformer):
             first: Dictionary = frame.dictionary(vectors)
             if self.init != MEANS:  # then the atoms are samples, better left out of L
                 first = PointDictionary(self.kernel_, X[chosen], chosen)
-            self.kernel_ = prepared_start(self.kernel_, X, y, as_settings(self.learn_kernel))
+            settings = as_settings(self.learn_kernel)
+            few, own = followed(X, y, sample_weight, random_state)
+            self.kernel_ = prepared_start(self.kernel_, few, own, settings, self._learns_jointly)
             weights = frame.weights(vectors)
-            frame, vectors = self._learn_kernel(coder, first, frame, weights, X, random_state)
+            if settings.criterion == JOINT:  # by the learner, in turn with the atoms
+                frame, vectors = self._moved_frame(frame, weights, X)
+            else:
+                frame, vectors = self._learn_kernel(
+                    coder, first, frame, weights, X, y, random_state
+                )
         rounds = as_settings(self.learn_kernel).rounds if self.learn_kernel else 0
         learner = self._learner(frame, vectors, X, X[chosen], formulation, options)
         outcome = self._alternate(learner, formulation)
@@ -131,7 +157,7 @@ class BaseDictionaryLearning(CodingTransformer):
             kernel, weights = self.kernel_, dictionary.weights
             try:
                 frame, vectors = self._learn_kernel(
-                    coder, dictionary, frame, weights, X, random_state
+                    coder, dictionary, frame, weights, X, y, random_state
                 )
                 again = self._learner(frame, vectors, X, X[chosen], formulation, options)
                 learner, outcome = again, self._alternate(again, formulation)
@@ -161,7 +187,7 @@ class BaseDictionaryLearning(CodingTransformer):
         random_state: np.random.RandomState,
     ) -> tuple[NDArray, NDArray]:
         """First atoms, and for each the sample that counts most in it; nothing is learned yet."""
-        rows, loads = first_atoms(frame, X, self.n_atoms, self.init, random_state, y)
+        rows, loads = first_atoms(frame, X, self.n_atoms_, self.init, random_state, y)
         vectors = np.asfortranarray(frame.samples(rows) @ loads)
         require_distinct(frame, vectors)
         self._forget()
@@ -200,11 +226,13 @@ class BaseDictionaryLearning(CodingTransformer):
         frame: Frame,
         weights: NDArray,
         X: NDArray,
+        y: NDArray | None,
         random_state: np.random.RandomState,
     ) -> tuple[Frame, NDArray]:
         """Better kernel parameters for the present atoms; these in the new space."""
-        followed = counting(X, frame.sample_weight, self.kernel_)
-        self._better_kernel(coder, dictionary, followed, random_state)
+        few, own = followed(X, y, frame.sample_weight, random_state)
+        counted = frame.sample_weight if few is X else None  # those drawn all count
+        self._better_kernel(coder, dictionary, few, own, counted, random_state)
         return self._moved_frame(frame, weights, X)
 
     def _better_kernel(
@@ -212,16 +240,29 @@ class BaseDictionaryLearning(CodingTransformer):
         coder: BaseKernelCoder,
         dictionary: Dictionary,
         X: NDArray,
+        y: NDArray | None,
+        sample_weight: NDArray | None,
         random_state: np.random.RandomState,
     ) -> None:
-        """Better kernel parameters for the present atoms."""
+        """Better kernel parameters for the present atoms; samples of no weight do not count."""
         settings = as_settings(self.learn_kernel)
         formulation, options = self._coding_of(coder)
+        counted, truth = counting(X, sample_weight, self.kernel_), truth_of(X, y, settings)
+        if truth is not None and sample_weight is not None and len(counted) < len(X):
+            truth = truth.take(np.flatnonzero(sample_weight > 0))
         learned = learn_kernel(
-            formulation, options, self.kernel_, X, dictionary, settings, random_state
+            formulation,
+            options,
+            self.kernel_,
+            counted,
+            dictionary,
+            settings,
+            random_state,
+            truth,
         )
-        learned.convergence.warn(" while the kernel was learned", stacklevel=6)
+        learned.warn(stacklevel=6)
         self.kernel_ = learned.kernel
+        self.kernel_status_ = learned.status
         self.kernel_history_ = np.append(self.kernel_history_, learned.history)
 
     def _moved_frame(self, frame: Frame, weights: NDArray, X: NDArray) -> tuple[Frame, NDArray]:
@@ -265,13 +306,15 @@ class BaseDictionaryLearning(CodingTransformer):
         if y is not None:
             check_consistent_length(X, y)
         count = len(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
-        if self.n_atoms > count:
+        chosen = self.n_landmarks if isinstance(self.landmarks, str) else None
+        self.n_atoms_ = number_of_atoms(self.n_atoms, count if chosen is None else chosen)
+        if self.n_atoms_ > count:
             of_weight = "" if sample_weight is None else " of positive weight"
             raise ValueError(
-                f"n_atoms={self.n_atoms} must be at most the number of training samples"
+                f"n_atoms={self.n_atoms_} must be at most the number of training samples"
                 f"{of_weight}, n_samples={count}."
             )
-        coder._outline().check(self.n_atoms)
+        coder._outline().check(self.n_atoms_)
 
     def _with_atom_labels(
         self, coder: BaseKernelCoder, y: NDArray | None, chosen: NDArray
@@ -282,6 +325,8 @@ class BaseDictionaryLearning(CodingTransformer):
     def _resolved(self, kernel: Kernel, X: NDArray, sample_weight: NDArray | None = None) -> Kernel:
         """The kernel, its parameters resolved on the samples that count."""
         names = getattr(self, "feature_names_in_", None)
+        if isinstance(X, Blocks):
+            return kernel.resolve(measured(X, sample_weight), names)
         return kernel.resolve(counting(X, sample_weight, kernel), names)
 
     def _frame(
@@ -345,12 +390,15 @@ class BaseDictionaryLearning(CodingTransformer):
         return order if index is None else np.asarray(index)[order]
 
     def _validate_training(self, X: ArrayLike, kernel: Kernel, reset: bool = True) -> NDArray:
+        if reset and is_lazy(X):
+            return cast(NDArray, far_samples(self, X, kernel))  # gives rows as an array does
         return samples(self, X, kernel, reset=reset, min_samples=2 if reset else 1)
 
     def _checked_weight(self, sample_weight: ArrayLike | None, X: NDArray) -> NDArray | None:
         """What each sample counts, in double precision; ValueError where none counts."""
         if sample_weight is None:
             return None
+        sample_weight = at_hand(sample_weight, X)
         weight = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True
         )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..coders.base import BaseKernelCoder, require_coder
-from ..coders.zero_codes import why_zero
+from ..coders.coding import problems
+from ..coders.transformer import CodingTransformer
+from ..coders.zero_codes import Part, silenced, warn_zero_codes, why_zero
 from ..dictionary.choosing import named_choice
 from ..formulations import Formulation
 from ..problem import CodingProblem
@@ -21,7 +23,7 @@ from .frames import Frame
 class Settings(Protocol):
     """Parameters that every learning estimator has."""
 
-    n_atoms: int
+    n_atoms: int | None
     n_landmarks: int | None
     landmarks: str | ArrayLike
     init: str
@@ -31,13 +33,14 @@ class Settings(Protocol):
 
 def check_settings(learning: Settings) -> None:
     """Refuse parameters of the learning estimator that no data could make sense of."""
-    check_count("n_atoms", learning.n_atoms)
+    n_atoms = 1 if learning.n_atoms is None else learning.n_atoms
+    check_count("n_atoms", n_atoms)
     check_count("max_iter", learning.max_iter)
     if learning.n_landmarks is not None:
         check_count("n_landmarks", learning.n_landmarks)
-        if isinstance(learning.landmarks, str) and learning.n_landmarks < learning.n_atoms:
+        if isinstance(learning.landmarks, str) and learning.n_landmarks < n_atoms:
             raise ValueError(
-                f"n_landmarks={learning.n_landmarks} must be at least n_atoms={learning.n_atoms}."
+                f"n_landmarks={learning.n_landmarks} must be at least n_atoms={n_atoms}."
             )
     if isinstance(learning.landmarks, str):
         named_choice(learning.landmarks, "landmarks")
@@ -86,9 +89,25 @@ def require_distinct(frame: Frame, vectors: NDArray) -> None:
 
 
 def refuse_zero_codes(
-    formulation: Formulation, problems: Iterable[CodingProblem], convergence: Convergence
+    formulation: Formulation, of_samples: Iterable[CodingProblem], convergence: Convergence
 ) -> NoReturn:
     """Say why no atom is used: the coding problems tell the largest useful alpha."""
     if convergence.status is not Status.CONVERGED:
         raise ValueError(f"All codes are zero, because {convergence.status.value}.")
-    raise ValueError(f"All codes are zero: {why_zero(formulation, problems)}")
+    why = why_zero((formulation, problem) for problem in of_samples)
+    raise ValueError(f"All codes are zero: {why}")
+
+
+def tell_zero_codes(
+    learned: CodingTransformer, convergence: Convergence, X: NDArray, where: str
+) -> None:
+    """Warn once where most samples that were learned from have codes of zeros."""
+    if convergence.status is not Status.CONVERGED:
+        return
+    formulation, _ = learned._coding()
+
+    def parts() -> Iterator[Part]:
+        every = problems(learned.dictionary_, X)
+        return silenced((formulation, problem) for _, problem in every)
+
+    warn_zero_codes(parts, (convergence.n_zero, convergence.n_rows), where, stacklevel=4)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
+from ..blocks import Worst
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..kernels.base import Kernel
 from ..parallel import map_blocks
@@ -140,7 +141,7 @@ class ClassWiseLearner:
             None,
             Sums.none(np.zeros((0, sum(len(part.usage) for part in found)))),
             float(np.average([part.objective for part in found], weights=self.weights)),
-            np.concatenate([part.errors for part in found]),
+            Worst.of(np.empty(0), 0),  # each class knows its own
             np.concatenate([part.usage for part in found]),
             sum((part.convergence for part in found), Convergence()),
         )

@@ -18,7 +18,7 @@ from ..kernel_learning import as_settings, prepared_start
 from ..kernels import Kernel
 from ..parallel import count_threads
 from ..solvers.result import Options
-from .base import BaseDictionaryLearning, Learner, counting
+from .base import BaseDictionaryLearning, Learner
 from .class_wise import ClassPart, ClassWiseLearner, class_parts, joined
 from .frames import Frame, LandmarkFrame, sample_frame
 from .loop import Outcome
@@ -47,21 +47,21 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         y = self._require_labels(y)
         self._check_samples(X, y, coder, sample_weight)
         self.kernel_ = self._resolved(kernel, X, sample_weight)
-        parts = class_parts(self.kernel_, X, y, self.n_atoms, self.n_landmarks, sample_weight)
+        parts = class_parts(self.kernel_, X, y, self.n_atoms_, self.n_landmarks, sample_weight)
         sizes = [len(part.columns) for part in parts]
         coder = coder._with_atom_labels(np.repeat([y[part.rows[0]] for part in parts], sizes))
         formulation, options = self._coding_of(coder)
         random_state = check_random_state(self.random_state)
         self._forget()
         starts, chosen = self._class_starts(parts, X, random_state)
-        rounds, followed = 0, counting(X, sample_weight, self.kernel_)
+        rounds = 0
         if self.learn_kernel:
             settings = as_settings(self.learn_kernel)
             rounds = settings.rounds
             first = self._first_of_all(parts, starts, chosen, X)
             self.kernel_ = prepared_start(self.kernel_, X, y, settings)
             starts = self._learn_kernel_of_classes(
-                coder, first, parts, starts, followed, random_state
+                coder, first, parts, starts, (X, y, sample_weight), random_state
             )
         learner = self._class_learner(parts, starts, chosen, X, formulation, options)
         outcome = self._alternate(learner, formulation)
@@ -72,7 +72,7 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
             vectors = [part.now.vectors for part in outcome.best.parts]
             starts = [(frame, own) for (frame, _), own in zip(starts, vectors, strict=True)]
             starts = self._learn_kernel_of_classes(
-                coder, now, parts, starts, followed, random_state
+                coder, now, parts, starts, (X, y, sample_weight), random_state
             )
             learner = self._class_learner(parts, starts, chosen, X, formulation, options)
             outcome = self._alternate(learner, formulation)
@@ -149,11 +149,14 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         dictionary: Dictionary,
         parts: list[ClassPart],
         starts: list[Start],
-        X: NDArray,
+        samples: tuple[NDArray, NDArray, NDArray | None],
         random_state: np.random.RandomState,
     ) -> list[Start]:
-        """Better kernel parameters for the atoms of all classes; these in the new space."""
-        self._better_kernel(coder, dictionary, X, random_state)
+        """Better kernel parameters for the atoms of all classes; these in the new space.
+
+        ``samples`` come with their labels and weights.
+        """
+        self._better_kernel(coder, dictionary, *samples, random_state)
         return [
             self._moved_frame(frame, frame.weights(vectors), part.samples)
             for part, (frame, vectors) in zip(parts, starts, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -9,16 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..blocks import Worst
 from ..codes import Codes, count_users, is_csr, second_moment, stacked, times_codes
 from ..formulations import Formulation
 from ..gram import GramFacts
 from ..problem import CodingProblem
 from ..solvers.result import Convergence, Options
-from .frames import Frame, SampleBlock
+from .frames import Frame
+from .seen import SampleBlock
 from .sums import Loads, Sums
 
 # What codes of a block of training samples are; those that look at labels differ by block.
 FormulationAt = Callable[[SampleBlock], Formulation]
+
+
+@dataclass(frozen=True, slots=True)
+class Everywhere:
+    """The same formulation for every block."""
+
+    formulation: Formulation
+
+    def __call__(self, block: SampleBlock) -> Formulation:
+        """Whatever the block."""
+        return self.formulation
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +42,7 @@ class Coded:
     codes: Codes | None
     sums: Sums
     objective: float  # mean over samples
-    errors: NDArray  # (n,) squared reconstruction errors; zero for samples of no weight
+    worst: Worst  # as many samples as there are atoms; errors are zero for samples of no weight
     usage: NDArray  # (N,) samples that use the atom
     convergence: Convergence
 
@@ -36,6 +50,72 @@ class Coded:
 def problem_of(block: SampleBlock, gram: NDArray, facts: GramFacts | None = None) -> CodingProblem:
     """A block's coding problem."""
     return CodingProblem(block.self_similarity, block.cross, gram, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What one pass over the samples needs to know beside them."""
+
+    gram: NDArray  # (N, N) of the atoms
+    facts: GramFacts
+    formulation_at: FormulationAt
+    options: Options
+    start: Codes | None = None  # of all samples, from the last round
+    keep: bool = False  # whether codes are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What some samples add to the sums."""
+
+    image: NDArray  # (n_landmarks, N)
+    second: NDArray  # (N, N)
+    held: NDArray  # (N,)
+    usage: NDArray  # (N,)
+    objective: float
+    worst: Worst
+    convergence: Convergence
+    kept: tuple[tuple[Codes, Codes], ...]  # codes and loads of each block
+
+    def plus(self, other: Part) -> Part:
+        """What both add."""
+        return Part(
+            self.image + other.image,
+            self.second + other.second,
+            self.held + other.held,
+            self.usage + other.usage,
+            self.objective + other.objective,
+            self.worst.merged(other.worst, len(self.usage)),
+            self.convergence + other.convergence,
+            self.kept + other.kept,
+        )
+
+
+def code_block(block: SampleBlock, now: Pass) -> Part:
+    """Code some samples and sum up.
+
+    A greedy code is replaced by the sample's previous one where that is better: the objective then
+    never rises.
+    """
+    problem, formulation = problem_of(block, now.gram, now.facts), now.formulation_at(block)
+    before = None if now.start is None else now.start[block.rows]
+    result = formulation.solve(problem, replace(now.options, start=before))
+    codes, error = result.codes, problem.squared_error(result.codes)
+    if before is not None and formulation.is_greedy:
+        codes, error = better(problem, codes, error, before)
+    weight = block.weight
+    added = Loads.of(formulation, problem, codes, weight)
+    counted = error if weight is None else np.where(weight > 0, error, 0.0)
+    return Part(
+        times_codes(block.similarity.T, added.loads),
+        second_moment(codes, weight) + np.diag(added.extra),
+        added.pull,
+        count_users(codes, weight),
+        total(0.5 * error + formulation.value(problem, codes), weight),
+        Worst.of(counted, len(now.gram), block.rows.start, block.samples),
+        result.convergence,
+        ((codes, added.loads),) if now.keep else (),
+    )
 
 
 def code_all(
@@ -47,9 +127,6 @@ def code_all(
     keep_codes: bool | None = None,
 ) -> Coded:
     """Code all samples with the given atoms and sum up.
-
-    A greedy code is replaced by the sample's previous one where that is better: the objective then
-    never rises.
 
     Parameters
     ----------
@@ -67,41 +144,31 @@ def code_all(
     """
     keep = frame.keeps_samples if keep_codes is None else keep_codes
     gram = frame.gram(vectors)
-    facts = GramFacts(gram)
-    kept: list[tuple[Codes, Codes]] = []
-    image: NDArray = np.zeros((frame.landmarks.n_atoms, len(gram)))
-    second: NDArray = np.zeros_like(gram)
-    held, usage = np.zeros(len(gram)), np.zeros(len(gram))
-    objective, convergence = 0.0, Convergence()
-    errors = np.empty(frame.n_samples)
-    for block in frame.blocks(vectors):
-        problem, formulation = problem_of(block, gram, facts), formulation_at(block)
-        before = None if start is None else start[block.rows]
-        result = formulation.solve(problem, replace(options, start=before))
-        codes, error = result.codes, problem.squared_error(result.codes)
-        if before is not None and formulation.is_greedy:
-            codes, error = better(problem, codes, error, before)
-        weight = frame.weight_of(block.rows)
-        added = Loads.of(formulation, problem, codes, weight)
-        image += times_codes(block.similarity.T, added.loads)
-        second += second_moment(codes, weight) + np.diag(added.extra)
-        held += added.pull
-        objective += total(0.5 * error + formulation.value(problem, codes), weight)
-        usage += count_users(codes, weight)
-        errors[block.rows] = error if weight is None else np.where(weight > 0, error, 0.0)
-        convergence += result.convergence
-        if keep:
-            kept.append((codes, added.loads))
-    all_codes = stacked([codes for codes, _ in kept]) if kept else None
-    all_loads = stacked([loads for _, loads in kept]) if kept else None
-    moment = frame.coordinates(image, all_loads) + vectors * held
-    sums = Sums(moment, second, frame.total_weight)
-    return Coded(all_codes, sums, objective / frame.total_weight, errors, usage, convergence)
+    now = Pass(gram, GramFacts(gram), formulation_at, options, start, keep)
+    found = frame.map_reduce(code_block, vectors, (now,), Part.plus)
+    codes = stacked([codes for codes, _ in found.kept]) if found.kept else None
+    loads = stacked([loads for _, loads in found.kept]) if found.kept else None
+    moment = frame.coordinates(found.image, loads) + vectors * found.held
+    sums = Sums(moment, found.second, frame.total_weight)
+    objective = found.objective / frame.total_weight
+    return Coded(codes, sums, objective, found.worst, found.usage, found.convergence)
 
 
 def total(values: NDArray, sample_weight: NDArray | None) -> float:
     """The sum of numbers of samples, each times its weight."""
     return float(values.sum() if sample_weight is None else sample_weight @ values)
+
+
+def objective_of_block(block: SampleBlock, now: Pass) -> float:
+    """What the given codes of some samples add to the objective."""
+    problem, formulation = problem_of(block, now.gram, now.facts), now.formulation_at(block)
+    if formulation.follows_atoms:
+        part = formulation.solve(problem, now.options).codes
+    else:
+        assert now.start is not None
+        part = now.start[block.rows]
+    objective = 0.5 * problem.squared_error(part) + formulation.value(problem, part)
+    return total(objective, block.weight)
 
 
 def objective_at(
@@ -116,16 +183,8 @@ def objective_at(
     Codes that follow the atoms are computed for these.
     """
     gram = frame.gram(vectors)
-    facts, found = GramFacts(gram), 0.0
-    for block in frame.blocks(vectors):
-        problem, formulation = problem_of(block, gram, facts), formulation_at(block)
-        if formulation.follows_atoms:
-            part = formulation.solve(problem, options).codes
-        else:
-            assert codes is not None
-            part = codes[block.rows]
-        objective = 0.5 * problem.squared_error(part) + formulation.value(problem, part)
-        found += total(objective, frame.weight_of(block.rows))
+    now = Pass(gram, GramFacts(gram), formulation_at, options, codes)
+    found = frame.map_reduce(objective_of_block, vectors, (now,), operator.add)
     return found / frame.total_weight
 
 

@@ -13,13 +13,15 @@ from sklearn.utils.metaestimators import available_if
 from ..coders.base import BaseKernelCoder
 from ..coders.coding import code_samples, problems
 from ..dictionary import PointDictionary
+from ..distributed.inputs import is_lazy
 from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings, prepared_start
 from ..kernels import Gaussian, Kernel
 from ..solvers.result import Options
 from .base import Learner
-from .checks import check_forgetting
+from .checks import check_forgetting, tell_zero_codes
 from .class_wise_learning import ClassWiseDictionaryLearning
+from .far import at_hand, refuse_far
 from .frames import Frame, LandmarkFrame, unit_norms
 from .learner import AtomLearner, Snapshot
 from .loop import Progress
@@ -53,8 +55,9 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     coder : estimator, default=None
         Any coder of this package with ``atoms=None``; None is ``KernelSparseCoder()``. It brings
         kernel, prior and constraint.
-    n_atoms : int, default=100
-        Number of atoms to learn, in all.
+    n_atoms : int or None, default=None
+        Number of atoms to learn, in all. None: 100, or as many as the data allow (samples of
+        positive weight, landmarks) where that is less; a number that is too large is refused.
     n_landmarks : int, default=None
         Number of landmarks; None takes all samples.
     landmarks : str or array of points, default="k-means++"
@@ -100,6 +103,8 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     ----------
     dictionary_ : Dictionary
         The learned atoms; ``atoms=dl.dictionary_`` plugs them into any coder.
+    n_atoms_ : int
+        Number of atoms that were learned.
     coder_ : estimator
         The coder, fitted with the learned dictionary.
     kernel_ : Kernel
@@ -113,7 +118,10 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         For each atom the training samples with the largest weights in it, largest first (with
         landmarks given as points or ``partial_fit``: indices of landmarks).
     kernel_history_ : array
-        With ``learn_kernel``, the ratio of objective and discrepancy after every accepted step.
+        With ``learn_kernel``, what was minimised after every accepted step: the ratio of objective
+        and discrepancy, or with ``criterion="held-out"`` the loss of labels.
+    kernel_status_ : str
+        With ``learn_kernel``, "learned", or why the start was kept; see :class:`KernelLearning`.
     n_iter_ : int
         Rounds.
     n_replaced_ : int
@@ -148,10 +156,13 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     True
     """
 
+    # What partial_fit goes on from, and whom fit tells: nothing that coding needs.
+    _kept_for_learning = ("_learned", "_online", "callback")
+
     def __init__(
         self,
         coder: BaseKernelCoder | None = None,
-        n_atoms: int = 100,
+        n_atoms: int | None = None,
         n_landmarks: int | None = None,
         landmarks: str | ArrayLike = "k-means++",
         update: str = "auto",
@@ -194,9 +205,12 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
 
         Parameters
         ----------
-        X : array-like, or an iterator of arrays
-            Training samples; may be memory-mapped. An iterator of batches is read once, as by
-            ``partial_fit``.
+        X : array-like, samples of Dask, or an iterator of arrays
+            Training samples; may be memory-mapped. A Dask array, a Dask data frame or a list of
+            delayed blocks stays where it is: with ``n_landmarks``, workers pass over the blocks
+            once per round, and what is learned is an estimator like any other (a kernel's
+            parameters are measured on 1000 evenly spaced samples and learned with 5000 drawn at
+            random). An iterator of batches is read once, as by ``partial_fit``.
         y : array-like of shape (n_samples,), default=None
             Class labels, for a balanced first dictionary; other targets are not looked at. With
             ``per_class=True`` they say whose atoms a sample teaches.
@@ -223,11 +237,13 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         coder, kernel = self._checked()
         X = self._validate_training(X, kernel)
         weight = self._checked_weight(sample_weight, X)
-        labels = None if y is None else np.asarray(y)
+        labels = at_hand(y, X)
+        self._check_far(X)
         self._forget_classes()
         learn = self._learn_classes if self.per_class else self._learn
         learner, outcome = learn(X, labels, coder, kernel, weight)
         outcome.best.convergence.warn(" of training samples")
+        tell_zero_codes(self, outcome.best.convergence, X, " of training samples")
         if isinstance(learner, AtomLearner):
             frame, best = learner.frame, outcome.best
             assert isinstance(best, Snapshot)
@@ -240,6 +256,15 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         check_forgetting(self.forgetting)
         named_update(self.update).check(coder._outline(), kernel)
         return coder, kernel
+
+    def _check_far(self, X: NDArray) -> None:
+        """Refuse what needs all samples here, where they are far away."""
+        works = 'update="auto", "coordinate" or "pinv"'
+        if self.per_class:
+            why = "per_class=True learns from the samples of each class together"
+            refuse_far(self, X, why, "per_class=False, where labels balance the first atoms")
+        if not named_update(self.update).learns_online:
+            refuse_far(self, X, f"update={self.update!r} changes the codes of all samples", works)
 
     def _learner(
         self,
@@ -311,6 +336,11 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             self._online = OnlineState.after(frame, vectors, sums)
             self._learned = None
         first = getattr(self, "_online", None) is None
+        if is_lazy(X):
+            raise ValueError(
+                "partial_fit learns from one batch in memory. Call fit(X) with samples of Dask, or "
+                "partial_fit(block.compute()) for each of their blocks."
+            )
         X = self._validate_training(X, kernel, reset=first)
         weight = self._checked_weight(sample_weight, X)
         if first:
@@ -327,6 +357,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         self.n_replaced_ += outcome.n_replaced
         self.n_iter_ += 1
         self._adopt(coder, self._online.frame.dictionary(self._online.vectors))
+        tell_zero_codes(self, outcome.convergence, X, " of this batch")
         return self
 
     def _begin(
@@ -351,7 +382,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         if self.learn_kernel:
             self.kernel_ = prepared_start(self.kernel_, X, y, as_settings(self.learn_kernel))
             new, vectors = self._learn_kernel(
-                coder, frame.dictionary(vectors), frame, frame.weights(vectors), X, random_state
+                coder, frame.dictionary(vectors), frame, frame.weights(vectors), X, y, random_state
             )
             assert isinstance(new, LandmarkFrame)
             frame = new

@@ -11,41 +11,27 @@ inner products between them, and both frames offer these through plain arrays, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..blocks import Answer, Beside, Block, Blocks, Worst, as_blocks
 from ..codes import Codes, dense, times_codes
-from ..dictionary import CombinationDictionary, PointDictionary
+from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..dictionary.point_gram import gram_size
 from ..kernels.base import Kernel
 from ..memory import announce, memory_advice, require_within_budget
 from ..stacks import Stack, in_memory, with_type
+from .seen import SampleBlock, Seen, seen_from
 
 # Similarities to landmarks are kept between passes up to this many numbers (256 MB), else they are
 # computed again in blocks of about BLOCK numbers.
 KEPT = 2**25
 BLOCK = 2**22
-
-
-@dataclass(frozen=True, slots=True)
-class SampleBlock:
-    """Some samples: inner products with themselves, with the landmarks, and with vectors."""
-
-    rows: slice
-    self_similarity: NDArray  # (n,)
-    similarity: NDArray  # (n, n_landmarks)
-    cross: NDArray  # (n, N)
-
-    def every(self, stride: int) -> SampleBlock:
-        """The first sample and each of the stride-th after it."""
-        some = slice(None, None, stride)
-        rows = slice(self.rows.start, self.rows.stop, stride)
-        return SampleBlock(
-            rows, self.self_similarity[some], self.similarity[some], self.cross[some]
-        )
 
 
 class Frame:
@@ -61,6 +47,16 @@ class Frame:
     def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
         """All samples and their inner products with the vectors."""
         raise NotImplementedError
+
+    def map_reduce(
+        self,
+        function: Callable[..., Answer],
+        vectors: NDArray,
+        state: tuple[Any, ...],
+        merge: Callable[[Answer, Answer], Answer],
+    ) -> Answer:
+        """Answers of a function of every block (and the state), merged in order."""
+        return reduce(merge, (function(block, *state) for block in self.blocks(vectors)))
 
     def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
         r"""Coordinates of :math:`\Phi(X) P` from ``image = K_ZX P`` (and P, if all is kept)."""
@@ -80,6 +76,10 @@ class Frame:
 
     def samples(self, rows: NDArray) -> NDArray:
         """Coordinates of (the projections of) samples, one column each."""
+        raise NotImplementedError
+
+    def outside(self, X: Stack) -> tuple[NDArray, NDArray]:
+        """Coordinates of (the projections of) other samples, and their squared norms in H."""
         raise NotImplementedError
 
     def sum_of(self, rows: NDArray, weights: NDArray) -> NDArray:
@@ -102,6 +102,10 @@ class Frame:
         return vectors
 
     # What follows from these -----------------------------------------------------------------
+
+    def worst(self, found: Worst, count: int) -> NDArray:
+        """Coordinates of (the projections of) the worst samples, one column each."""
+        return self.samples(found.rows[:count])
 
     def weight_of(self, rows: slice) -> NDArray | None:
         """Weights of some samples, (n,); None: one each."""
@@ -127,7 +131,7 @@ class Frame:
             self._asked = (vectors, gram)
         return self._asked[1]
 
-    def dictionary(self, vectors: NDArray) -> CombinationDictionary:
+    def dictionary(self, vectors: NDArray) -> Dictionary:
         """The vectors as atoms."""
         return CombinationDictionary(self.landmarks, self.weights(vectors))
 
@@ -147,7 +151,8 @@ class SampleFrame(Frame):
         """All samples at once: their inner products are half of the coordinates."""
         kernel = self.kernel_matrix
         rows = slice(0, self.n_samples)
-        yield SampleBlock(rows, np.diag(kernel), kernel, vectors[self.n_samples :])
+        cross = vectors[self.n_samples :]
+        yield SampleBlock(rows, np.diag(kernel), kernel, cross, self.sample_weight)
 
     def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
         """P over K P."""
@@ -200,7 +205,7 @@ def _kernel_matrix(samples: PointDictionary) -> NDArray:
     Rounded to single precision, K of few features has negative eigenvalues, and atoms learn to
     have such directions: the objective would rise.
     """
-    if samples.gram.dtype == np.float64 or samples.kernel.uses_index:
+    if samples.facts.dtype == np.float64 or samples.kernel.uses_index:
         return samples.facts.double
     points = with_type(samples.points, np.float64)
     return PointDictionary(samples.kernel, points, samples.index).facts.double
@@ -213,47 +218,70 @@ class LandmarkFrame(Frame):
     ----------
     landmarks : PointDictionary
         Z.
-    X : array of shape (n, ...)
-        The samples; may be memory-mapped.
+    X : array of shape (n, ...) or Blocks
+        The samples; may be memory-mapped, or far away.
     """
 
-    def __init__(self, landmarks: PointDictionary, X: Stack, basis: NDArray | None = None):
+    beside: Beside = ()  # arrays that go with the samples, one row each
+
+    def __init__(self, landmarks: PointDictionary, X: Stack | Blocks, basis: NDArray | None = None):
         self.landmarks = landmarks
         self.basis = landmarks.facts.orthonormal_basis() if basis is None else basis
-        self.X = X
+        self.X = as_blocks(X)
         self.n_samples = len(X)
         self.dimension = self.basis.shape[1]
-        self.keeps_samples = self.n_samples * landmarks.n_atoms <= KEPT
-        self._kept: tuple[NDArray, NDArray] | None = None
+        few = self.n_samples * landmarks.n_atoms <= KEPT
+        self.keeps_samples = few and self.X.at_hand
+        self._kept: SampleBlock | None = None
         if self.keeps_samples and self.n_samples > 0:
-            self._kept = self._similarities(slice(0, self.n_samples))
+            no_atoms = np.zeros((landmarks.n_atoms, 0))
+            whole = Block(slice(0, self.n_samples), self.X[:], (None,))
+            self._kept = seen_from(landmarks, whole, no_atoms)
 
-    def with_samples(self, X: Stack | None) -> LandmarkFrame:
+    def with_samples(self, X: Stack | Blocks | None) -> LandmarkFrame:
         """The same coordinates for other samples, or for none."""
         X = self.landmarks.points[:0] if X is None else X
         return LandmarkFrame(self.landmarks, X, self.basis)
 
-    def _similarities(self, rows: slice) -> tuple[NDArray, NDArray]:
-        self_similarity, cross = self.landmarks.similarities(in_memory(self.X[rows]))
-        if self.landmarks.kernel.uses_index:  # the training matrix itself: its diagonal is known
-            index = np.arange(self.n_samples)[rows]
-            prepared = self.landmarks.kernel.prepare(self.X[rows], index)
-            self_similarity = np.fmax(self_similarity, self.landmarks.kernel.diagonal_of(prepared))
-        return self_similarity.astype(np.float64), cross.astype(np.float64, copy=False)
+    @property
+    def _step(self) -> int:
+        """Samples whose similarities are computed at once."""
+        return max(16, BLOCK // self.landmarks.n_atoms)
 
     def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
         """Samples in blocks; similarities are computed anew unless they are few."""
         weights = self.weights(vectors)
         if self._kept is not None:
-            self_similarity, similarity = self._kept
-            rows = slice(0, self.n_samples)
-            yield SampleBlock(rows, self_similarity, similarity, similarity @ weights)
+            cross = self._kept.similarity @ weights
+            yield replace(self._kept, cross=cross, weight=self.sample_weight, beside=self.beside)
             return
-        step = max(16, BLOCK // self.landmarks.n_atoms)
-        for start in range(0, self.n_samples, step):
-            rows = slice(start, min(start + step, self.n_samples))
-            self_similarity, similarity = self._similarities(rows)
-            yield SampleBlock(rows, self_similarity, similarity, similarity @ weights)
+        for start in range(0, self.n_samples, self._step):
+            rows = slice(start, min(start + self._step, self.n_samples))
+            beside = (
+                self.weight_of(rows),
+                *(None if one is None else one[rows] for one in self.beside),
+            )
+            yield seen_from(self.landmarks, Block(rows, self.X[rows], beside), weights)
+
+    def map_reduce(
+        self,
+        function: Callable[..., Answer],
+        vectors: NDArray,
+        state: tuple[Any, ...],
+        merge: Callable[[Answer, Answer], Answer],
+    ) -> Answer:
+        """Where the samples are: in another process, perhaps."""
+        if self._kept is not None:
+            return super().map_reduce(function, vectors, state, merge)
+        weights = self.weights(vectors)
+        return self.X.map_reduce(
+            Seen(function, carried=not self.X.at_hand),
+            (self.landmarks, weights, *state),
+            merge,
+            (self.sample_weight, *self.beside),
+            self._step,
+            weights.nbytes,
+        )
 
     def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
         """The image in the orthonormal basis."""
@@ -275,10 +303,22 @@ class LandmarkFrame(Frame):
         """Projections of the samples on the span of the landmarks."""
         return np.asfortranarray(self.basis.T @ self._rows(rows).T)
 
+    def outside(self, X: Stack) -> tuple[NDArray, NDArray]:
+        """Projections of other samples, and squared norms before they were projected."""
+        own, cross = self.landmarks.similarities(in_memory(X))
+        return np.asfortranarray(self.basis.T @ cross.T.astype(np.float64)), own.astype(np.float64)
+
     def _rows(self, rows: NDArray | slice) -> NDArray:
         if self._kept is not None:
-            return self._kept[1][rows]
-        return self.landmarks.cross(in_memory(self.X[rows])).astype(np.float64)
+            return self._kept.similarity[rows]
+        return self.landmarks.cross(self.X[rows]).astype(np.float64)
+
+    def worst(self, found: Worst, count: int) -> NDArray:
+        """From the samples that were carried here, where they were far away."""
+        if found.samples is None:
+            return super().worst(found, count)
+        cross = self.landmarks.cross(found.samples[:count]).astype(np.float64)
+        return np.asfortranarray(self.basis.T @ cross.T)
 
     def sum_of(self, rows: NDArray, weights: NDArray) -> NDArray:
         """Projection of the weighted sum."""

@@ -15,8 +15,8 @@ from ..formulations import Formulation
 from ..problem import CodingProblem
 from ..solvers.result import Convergence, Options
 from . import refresh
-from .coding import Coded, code_all, objective_at, problem_of
-from .frames import Frame, SampleBlock, unit_norms
+from .coding import Coded, Everywhere, FormulationAt, code_all, objective_at, problem_of
+from .frames import Frame, unit_norms
 from .loop import HalfStep
 from .state import Candidate
 from .sums import Loads, Sums
@@ -32,6 +32,7 @@ class Snapshot(NamedTuple):
     sums: Sums
     convergence: Convergence
     parts: tuple[Snapshot, ...] = ()  # of the classes, where each learns alone
+    frame: Frame | None = None  # of the atoms, where it moves with a kernel
 
 
 class AtomLearner:
@@ -78,9 +79,9 @@ class AtomLearner:
         assert self._coded is not None, "nothing was coded yet"
         return self._coded
 
-    def formulation_at(self, block: SampleBlock, now: Candidate) -> Formulation:
-        """What codes of a block are, next to what is learned at present."""
-        return self.formulation
+    def formulations(self, now: Candidate) -> FormulationAt:
+        """What codes of each block are, next to what is learned at present."""
+        return Everywhere(self.formulation)
 
     # The two half-steps ----------------------------------------------------------------------
 
@@ -89,7 +90,7 @@ class AtomLearner:
         self._coded = code_all(
             self.frame,
             self.now.vectors,
-            lambda block: self.formulation_at(block, self.now),
+            self.formulations(self.now),
             self.options,
             self.now.codes,
             self.keep_codes or self.frame.keeps_samples,
@@ -115,7 +116,7 @@ class AtomLearner:
         found = objective_at(
             self.frame,
             candidate.vectors,
-            lambda block: self.formulation_at(block, candidate),
+            self.formulations(candidate),
             candidate.codes,
             self.options,
         )
@@ -137,7 +138,8 @@ class AtomLearner:
 
     def dictionary(self, snapshot: Snapshot) -> Dictionary:
         """The dictionary of a snapshot."""
-        return self.frame.dictionary(snapshot.now.vectors)
+        frame = self.frame if snapshot.frame is None else snapshot.frame
+        return frame.dictionary(snapshot.now.vectors)
 
     def _improve_from_sums(self) -> float:
         """Without the samples: the change of the objective follows from the sums."""
@@ -157,7 +159,7 @@ class AtomLearner:
             self._merge_twins()
         dead = refresh.unused(self.coded.usage)
         vectors, replaced = refresh.replace_atoms(
-            self.frame, self.now.vectors, dead, self.coded.errors, self.bounded
+            self.frame, self.now.vectors, dead, self.coded.worst, self.bounded
         )
         self.now = self.now.with_atoms(vectors)
         self.n_replaced += len(replaced)
@@ -177,7 +179,7 @@ class AtomLearner:
         codes = merged.codes
         assert codes is not None
         block = next(iter(self.frame.blocks(merged.vectors)))
-        formulation = self.formulation_at(block, merged)
+        formulation = self.formulations(merged)(block)
         weight = self.frame.weight_of(block.rows)
         added = Loads.of(formulation, problem_of(block, gram), codes, weight)
         moment = self.frame.combine(added.loads) + merged.vectors * added.pull

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..formulations import Formulation
 from ..solvers.result import Convergence, Options
 from .checks import refuse_zero_codes
-from .coding import code_all, problem_of
+from .coding import Everywhere, code_all, problem_of
 from .frames import Frame, LandmarkFrame, SampleFrame
 from .refresh import replace_atoms
 from .sums import Sums
@@ -89,7 +89,7 @@ class OnlineState:
         options = replace(options, sparse_output=formulation.is_sparse)
         past, codes, first = self.sums, None, np.nan
         for turn in range(PASSES):
-            coded = code_all(frame, self.vectors, lambda block: formulation, options, codes)
+            coded = code_all(frame, self.vectors, Everywhere(formulation), options, codes)
             if coded.usage.sum() == 0 and not past.second.any():
                 gram = frame.gram(self.vectors)
                 problems = (problem_of(block, gram) for block in frame.blocks(self.vectors))
@@ -101,7 +101,7 @@ class OnlineState:
         self.usage = fading * self.usage + coded.usage
         dead = np.flatnonzero(self.usage == 0)
         self.vectors, replaced = replace_atoms(
-            frame, self.vectors, dead, coded.errors, formulation.is_cone
+            frame, self.vectors, dead, coded.worst, formulation.is_cone
         )
         return BatchOutcome(first, len(replaced), coded.convergence)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..blocks import Worst
 from ..codes import count_users
 from ..dictionary import Dictionary, PointDictionary
 from ..formulations import Formulation
@@ -77,13 +78,14 @@ class PointLearner:
         usage = count_users(codes, self.sample_weight)
         if self.sample_weight is not None:
             errors = np.where(self.sample_weight > 0, errors, 0.0)
-        self._coded = Coded(codes, nothing, self.objective, errors, usage, result.convergence)
+        worst = Worst.of(errors, len(usage))
+        self._coded = Coded(codes, nothing, self.objective, worst, usage, result.convergence)
         return self.objective
 
     def improve(self) -> float:
         """Move the points; where the prior depends on them, only if the objective falls."""
         dead = refresh.unused(self.coded.usage)
-        worst = np.argsort(self.coded.errors)[::-1][: len(dead)]
+        worst = self.coded.worst.rows[: len(dead)]
         points = self.now.vectors.copy()
         points[dead] = self.samples[worst]
         self.n_replaced += len(dead)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..blocks import Worst
 from ..codes import Codes, is_csr
 from .frames import Frame
 
@@ -64,19 +65,19 @@ def merge(codes: Codes, pairs: list[tuple[int, int, float]]) -> Codes:
 
 
 def replace_atoms(
-    frame: Frame, vectors: NDArray, atoms: NDArray, errors: NDArray, bounded: bool
+    frame: Frame, vectors: NDArray, atoms: NDArray, worst: Worst, bounded: bool
 ) -> tuple[NDArray, NDArray]:
     """Put the worst represented samples in place of atoms; returns also which were replaced.
 
     Fewer are replaced than asked for where no badly represented samples are left.
     """
-    worst = np.argsort(errors)[::-1][: len(atoms)]
-    worst = worst[errors[worst] > 1e-12 * max(float(errors.max(initial=0.0)), 1e-300)]
-    if worst.size == 0:
+    least = 1e-12 * max(float(worst.errors.max(initial=0.0)), 1e-300)
+    count = min(len(atoms), int(np.count_nonzero(worst.errors > least)))
+    if count == 0:
         return vectors, atoms[:0]
-    new = frame.samples(worst)
+    new = frame.worst(worst, count)
     norms = np.sqrt(frame.squares(new))
-    new, atoms, norms = new[:, norms > 0], atoms[: len(worst)][norms > 0], norms[norms > 0]
+    new, atoms, norms = new[:, norms > 0], atoms[:count][norms > 0], norms[norms > 0]
     vectors = vectors.copy(order="F")
     vectors[:, atoms] = new / norms if bounded else new
     return vectors, atoms

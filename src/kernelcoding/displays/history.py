@@ -19,7 +19,7 @@ HISTORIES = {
     "objective": ("objective_history_", "half-step", "objective"),
     "kernel": ("kernel_history_", "accepted step", "objective / discrepancy"),
 }
-STEP_MARKERS = {"codes": "o", "atoms": "s", "classifier": "^"}
+STEP_MARKERS = {"codes": "o", "atoms": "s", "classifier": "^", "kernel": "D"}
 ROUNDS = (("atoms", "codes"), ("atoms", "codes", "classifier"))
 
 

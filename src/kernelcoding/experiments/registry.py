@@ -34,6 +34,7 @@ def run(
     splits: Collection[int] | None = None,
     download: bool = True,
     progress: bool = True,
+    scheduler: str | None = None,
 ) -> Path:
     """Run an experiment of the paper, or go on with it.
 
@@ -56,6 +57,9 @@ def run(
         Whether a data set that is missing may be downloaded.
     progress : bool, default=True
         Whether to say on standard error how far the run is.
+    scheduler : str, default=None
+        Address of a Dask scheduler whose workers compute the results, instead of ``n_jobs``
+        processes; they must see the data sets in the same folder. Records are written here.
 
     Returns
     -------
@@ -89,4 +93,5 @@ def run(
         selection=Selection(tables, methods, sizes, splits),
         download=download,
         progress=progress,
+        scheduler=scheduler,
     )

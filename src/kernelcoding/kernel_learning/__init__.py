@@ -1,13 +1,17 @@
 """Learning the kernel of a formulation."""
 
+from .label_loss import Truth, truth_of
 from .learning import LearnedKernel, learn_kernel, moved, prepared_start
-from .settings import KernelLearning, as_settings
+from .settings import JOINT, KernelLearning, as_settings
 
 __all__ = [
+    "JOINT",
     "KernelLearning",
     "LearnedKernel",
+    "Truth",
     "as_settings",
     "learn_kernel",
     "moved",
     "prepared_start",
+    "truth_of",
 ]

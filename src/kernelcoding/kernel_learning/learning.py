@@ -1,4 +1,4 @@
-r"""Learning kernel parameters: minimise :math:`L(\theta) / J(\theta)`.
+r"""Learning kernel parameters: minimise :math:`L(\theta) / J(\theta)`, or a loss of labels.
 
 L is the mean coding objective, J the mean squared distance between atoms in H: without J, the best
 kernel would be the one that maps everything to one point. Codes are minimised over inside L, so the
@@ -10,7 +10,7 @@ minimum in a few codings.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,12 +22,13 @@ from ..kernels.base import Kernel
 from ..kernels.multiple import MultipleKernel
 from ..solvers.result import Convergence, Options
 from .alignment import aligned_weights
+from .bounds import theta_bounds
 from .held_out import Problems
-from .ratio import Degenerate, NotFinite, RatioProblem
-from .search import descend, scan
-from .settings import Bounds, KernelLearning
-
-SCAN_SAMPLES = 100
+from .label_loss import LabelLoss, Truth
+from .labels_search import search_by_labels
+from .ratio import Degenerate
+from .ratio_search import Found, search_by_ratio
+from .settings import HELD_OUT, JOINT, KernelLearning
 
 
 @dataclass(slots=True)
@@ -35,9 +36,18 @@ class LearnedKernel:
     """The kernel and how it was found."""
 
     kernel: Kernel
-    history: list[float]  # ratio after every accepted step, codes optimal
-    objective: float  # ratio over all samples
+    history: list[float]  # what was minimised after every accepted step, codes optimal
+    objective: float  # the same over all samples
     convergence: Convergence  # at the worst parameters that were tried
+    # Or why the start was kept: "flat", "bound", "vanishing", "labels", "not finite".
+    status: str = "learned"
+    notes: list[str] = field(default_factory=list)  # what the user should know
+
+    def warn(self, stacklevel: int) -> None:
+        """Say what the user should know, and how codes ended."""
+        for note in self.notes:
+            warnings.warn(note, UserWarning, stacklevel=stacklevel)
+        self.convergence.warn(" while the kernel was learned", stacklevel=stacklevel + 1)
 
 
 def learn_kernel(
@@ -48,6 +58,7 @@ def learn_kernel(
     dictionary: Dictionary,
     settings: KernelLearning,
     random_state: np.random.RandomState,
+    truth: Truth | None = None,
 ) -> LearnedKernel:
     """Learn the parameters of a kernel for a formulation and a dictionary of samples.
 
@@ -65,65 +76,53 @@ def learn_kernel(
         Atoms, made with the start.
     settings : KernelLearning
     random_state : RandomState
+    truth : Truth, default=None
+        Labels of the samples, where there are classes.
     """
-    if len(kernel.theta) == 0:
-        raise ValueError(
-            f"The kernel {kernel!r} has no parameter to learn. Use learn_kernel=False, or a kernel "
-            "with a width, or MultipleKernel."
-        )
+    require_parameters(kernel)
     problems = Problems(formulation, options, kernel, X, dictionary, settings, random_state)
-    followed, others = np.split(problems.samples, [settings.n_samples_kernel])
-    ratio, scanned = problems.of(followed), problems.of(problems.samples[:SCAN_SAMPLES])
-    bounds = low, high = theta_bounds(kernel, settings.bounds, ratio.among, X)
+    followed = problems.of(problems.samples[: settings.n_followed])
+    bounds = low, high = theta_bounds(kernel, settings.bounds, followed.among, X)
     if np.any(kernel.theta < low):  # a value apart, such as the Stein kernel's half integers
         kernel = kernel.with_theta(np.maximum(kernel.theta, low))
     if isinstance(kernel, MultipleKernel) and settings.weights == "alignment":
         fixed = np.array([name.startswith("weights__") for name in kernel.parameter_names])
         low[fixed] = high[fixed] = kernel.theta[fixed]
         if fixed.all():
-            return LearnedKernel(_at(kernel, kernel.theta), [], np.nan, Convergence())
-    history: list[float] = []
+            return LearnedKernel(at_theta(kernel, kernel.theta), [], np.nan, Convergence())
     try:
-        start = scan(scanned, kernel, bounds)
-        small, curvature = problems.with_few_atoms(followed), None
-        if len(start) > 1 and small is not None:  # several parameters take many steps
-            ratio.value(start)  # what the regulariser is measured by
-            start, curvature = descend(small, start, bounds, settings, [])
-        theta, _ = descend(ratio, start, bounds, settings, history, curvature)
+        if settings.criterion == HELD_OUT:
+            assert truth is not None
+            loss = LabelLoss(problems, followed, settings.n_followed, truth, settings.rule)
+            found = search_by_labels(loss, kernel, bounds, settings)
+        else:
+            found = search_by_ratio(problems, followed, kernel, bounds, settings, truth)
     except Degenerate as error:  # already at the start: a bad trial alone ends no search
         raise ValueError(str(error)) from None
-    except NotFinite:
-        warnings.warn(
-            "The objective of kernel learning is not finite; the parameters of the start are "
-            "kept. Rescale the samples or narrow the bounds.",
-            UserWarning,
-            stacklevel=3,
+    return _learned(kernel, found)
+
+
+def _learned(kernel: Kernel, found: Found) -> LearnedKernel:
+    kept = found.theta is None or np.array_equal(found.theta, kernel.theta)
+    if found.theta is None or (kept and not isinstance(kernel, MultipleKernel)):
+        result = kernel  # to the last bit
+    else:
+        result = at_theta(kernel, found.theta)
+    return LearnedKernel(
+        result, found.history, found.objective, found.convergence, found.status, found.notes
+    )
+
+
+def require_parameters(kernel: Kernel) -> None:
+    """Refuse a kernel that has nothing to learn: ValueError."""
+    if len(kernel.theta) == 0:
+        raise ValueError(
+            f"The kernel {kernel!r} has no parameter to learn. Use learn_kernel=False, or a kernel "
+            "with a width, or MultipleKernel."
         )
-        return LearnedKernel(kernel, history, np.nan, scanned.convergence + ratio.convergence)
-    theta = ratio.normalised(theta)
-    objective = _full_objective(problems, ratio, followed, others, theta, history[-1])
-    convergence = scanned.convergence + ratio.convergence
-    return LearnedKernel(_at(kernel, theta), history, objective, convergence)
 
 
-def _full_objective(
-    problems: Problems,
-    ratio: RatioProblem,
-    followed: NDArray,
-    others: NDArray,
-    theta: NDArray,
-    of_followed: float,
-) -> float:
-    """The ratio over all samples, where those that were followed are not all."""
-    if not len(others):
-        return of_followed
-    loss, spread = ratio.loss_and_spread(theta)
-    rest = problems.of(others).loss_and_spread(theta)[0]
-    loss = (len(followed) * loss + len(others) * rest) / (len(followed) + len(others))
-    return ratio.regularised(theta, loss / spread)
-
-
-def _at(kernel: Kernel, theta: NDArray) -> Kernel:
+def at_theta(kernel: Kernel, theta: NDArray) -> Kernel:
     """The kernel at learned parameters; several kernels say their weights."""
     found = kernel.with_theta(theta)
     if isinstance(found, MultipleKernel):
@@ -132,9 +131,31 @@ def _at(kernel: Kernel, theta: NDArray) -> Kernel:
 
 
 def prepared_start(
-    kernel: Kernel, X: NDArray, y: ArrayLike | None, settings: KernelLearning
+    kernel: Kernel,
+    X: NDArray,
+    y: ArrayLike | None,
+    settings: KernelLearning,
+    learns_jointly: bool = False,
 ) -> Kernel:
-    """The kernel to start from: several kernels at equal shares, or aligned with the labels."""
+    """The kernel to start from: several kernels at equal shares, or aligned with the labels.
+
+    What the criterion needs and does not get is refused.
+    """
+    if settings.criterion == JOINT and not learns_jointly:
+        raise ValueError(
+            'criterion="joint" learns the kernel with a classifier: use it in '
+            'SupervisedKernelCoding(training="joint"). Here use criterion="held-out" with labels, '
+            'or criterion="ratio".'
+        )
+    if settings.criterion == JOINT and settings.rounds:
+        raise ValueError(
+            'criterion="joint" learns the kernel in every round of the atoms, got '
+            f"rounds={settings.rounds}. Use rounds=0."
+        )
+    if settings.criterion == HELD_OUT and y is None:
+        raise ValueError(
+            'criterion="held-out" needs labels: call fit(X, y), or use criterion="ratio".'
+        )
     if not isinstance(kernel, MultipleKernel):
         return kernel
     if settings.weights == "ratio":
@@ -158,46 +179,3 @@ def moved(dictionary: Dictionary, kernel: Kernel) -> Dictionary:
         return CombinationDictionary(landmarks, dictionary.weights)
     assert isinstance(dictionary, PointDictionary)
     return PointDictionary(kernel, dictionary.points, dictionary.index)
-
-
-def theta_bounds(
-    kernel: Kernel,
-    given: Bounds | dict[str, Bounds] | None,
-    statistic: object,
-    X: NDArray,
-) -> tuple[NDArray, NDArray]:
-    """Lower and upper bounds of theta; ValueError where given ones exclude the start.
-
-    What samples like X do not admit is out of bounds.
-
-    A width is bounded by the data, three decades around the inverse of the median statistic:
-    codes that sum to one often have the smallest ratio at the lower bound, and where that is
-    must not depend on the start.
-    """
-    start = kernel.theta
-    low, high = start - np.log(1e4), start + np.log(1e4)
-    if kernel.is_radial and len(start) == 1 and isinstance(statistic, np.ndarray):
-        positive = statistic[statistic > 0]
-        if positive.size:
-            centre = -np.log(np.median(positive))
-            low = np.minimum(np.array([centre - np.log(1e3)]), start)
-            high = np.maximum(np.array([centre + np.log(1e3)]), start)
-    names = kernel.parameter_names
-    pairs = given if isinstance(given, dict) else dict.fromkeys(names, given) if given else {}
-    for name, pair in pairs.items():
-        if name not in names:
-            raise ValueError(f"bounds name {name!r}, but the kernel's parameters are {names}.")
-        i = names.index(name)
-        low[i], high[i] = np.log(pair[0]), np.log(pair[1])
-        if not low[i] <= start[i] <= high[i]:
-            raise ValueError(
-                f"The bounds {tuple(pair)} of {name} exclude its start {np.exp(start[i]):g}."
-            )
-    least = kernel.least_theta(X)
-    if np.any(high < least):
-        i = int(np.argmax(least - high))
-        raise ValueError(
-            f"{names[i]} must be above {np.exp(least[i]):g} for these samples while it is learned, "
-            f"but its bounds end at {np.exp(high[i]):g}."
-        )
-    return np.maximum(low, least), high

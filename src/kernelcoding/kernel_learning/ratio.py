@@ -6,34 +6,24 @@ Pair statistics are computed once; each value of the parameters costs a profile 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes import Codes, second_moment, stacked, widened
+from ..codes import Codes, second_moment, stacked, widened, zero_rows
 from ..formulations import Formulation, Sensitivity
 from ..kernels.base import Kernel
 from ..kernels.multiple import MultipleKernel
 from ..problem import CodingProblem
 from ..solvers.result import Convergence, Options
 from .clipping import Clipping
+from .parts import Part, assign, pick
 from .settings import KernelLearning
 
-FEW_RANGES = 3  # of consecutive indices: fewer are copied as blocks
-
-
-@dataclass(slots=True)
-class Part:
-    """Samples that are coded with the same atoms."""
-
-    rows: NDArray  # into the samples that are followed
-    atoms: NDArray  # into the atoms of the problem
-    codes: Codes | None = None
-    numbers: NDArray | None = None  # of these atoms in the dictionary, where not the same
+ACCEPTED_SILENCE = 0.01  # share of codes that may vanish though none did at the start
 
 
 class Known(Kernel):
@@ -62,6 +52,10 @@ class NotFinite(Exception):
 
 class Degenerate(NotFinite):
     """All atoms are one point with these parameters: their ratio has no meaning."""
+
+
+class Vanishing(NotFinite):
+    """More codes are zero with these parameters than at the start."""
 
 
 class RatioProblem:
@@ -116,6 +110,8 @@ class RatioProblem:
         self.scale: float | None = None  # of the regulariser
         self._last: tuple[Any, tuple[float, NDArray]] | None = None
         self.convergence = Convergence()  # of the worst coding of all parts
+        self.silent = 0.0  # share of codes that were zero in the last coding
+        self.most_silent = 1.0  # what is accepted of it
         self.mixing, self.units = _mixture(self.kernel, self.own)
 
     def _know_members(self, kernel: MultipleKernel) -> None:
@@ -149,6 +145,19 @@ class RatioProblem:
         """The ratio alone, at a third of the cost."""
         loss, spread = self.loss_and_spread(theta)
         return self.regularised(theta, loss / spread)
+
+    def start_from(self, theta: NDArray) -> float:
+        """The ratio at the start; parameters at which more codes vanish are refused from now on.
+
+        As codes vanish, the ratio tends to a number that tells nothing: that of no coding at all.
+        """
+        value = self.value(theta)
+        self.most_silent = max(self.silent, ACCEPTED_SILENCE)
+        return value
+
+    def coded(self, theta: NDArray) -> Iterator[tuple[Part, Formulation, CodingProblem]]:
+        """Every part with its formulation, its problem and its codes."""
+        return self._coded(*self._arrays(self.normalised(theta))[2])
 
     def loss_and_spread(self, theta: NDArray) -> tuple[float, float]:
         """L and J."""
@@ -250,6 +259,10 @@ class RatioProblem:
             yield part, formulation, problem
         if total.n_unfinished > self.convergence.n_unfinished:
             self.convergence = total
+        zeros = sum(zero_rows(part.codes).sum() for part in self.parts if part.codes is not None)
+        self.silent = float(zeros) / len(own)
+        if self.silent > self.most_silent:
+            raise Vanishing
 
     @staticmethod
     def _spread(gram: NDArray) -> tuple[float, NDArray]:
@@ -323,40 +336,6 @@ class RatioProblem:
         gradient[self.mixing] = inner - shares * inner.sum()  # through the normalisation
         self._through_units(theta, gradient, -shares * inner.sum())
         return ratio, gradient
-
-
-def pick(array: NDArray, rows: NDArray, columns: NDArray) -> NDArray:
-    """Chosen rows and columns, copied in blocks where the chosen ones are a few ranges."""
-    if len(rows) == len(array) and len(columns) == array.shape[1]:
-        return array
-    of_rows, of_columns = _ranges(rows), _ranges(columns)
-    if max(len(of_rows), len(of_columns)) > FEW_RANGES:
-        return array[np.ix_(rows, columns)]
-    return np.concatenate(
-        [np.concatenate([array[r, c] for c in of_columns], axis=1) for r in of_rows]
-    )
-
-
-def assign(array: NDArray, part: Part, values: NDArray) -> None:
-    """The converse of :func:`pick`, for a part's rows and atoms."""
-    ranges = _ranges(part.atoms)
-    if len(ranges) > FEW_RANGES:
-        array[np.ix_(part.rows, part.atoms)] = values
-        return
-    first = 0
-    for chosen in ranges:
-        last = first + chosen.stop - chosen.start
-        array[part.rows, chosen] = values[:, first:last]
-        first = last
-
-
-def _ranges(chosen: NDArray) -> list[slice]:
-    """Ascending runs of consecutive numbers."""
-    breaks = np.flatnonzero(np.diff(chosen) != 1) + 1
-    edges = [0, *breaks.tolist(), len(chosen)]
-    return [
-        slice(int(chosen[a]), int(chosen[b - 1]) + 1) for a, b in itertools.pairwise(edges) if b > a
-    ]
 
 
 def _mixture(kernel: Kernel, own: Any) -> tuple[slice, NDArray]:

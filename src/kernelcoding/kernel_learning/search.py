@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +27,8 @@ def scan(ratio: RatioProblem, kernel: Kernel, bounds: tuple[NDArray, NDArray]) -
     theta = kernel.theta.copy()
     mixing = range(*ratio.mixing.indices(len(theta)))
     scanned = [i for i in range(len(theta)) if i not in mixing]
-    best = ratio.value(theta)
-    for i in mixing:  # weights have local minima, often one near each corner
-        trial = theta.copy()
-        shares = np.full(len(mixing), (1.0 - CORNER) / max(len(mixing) - 1, 1))
-        shares[i - mixing.start] = CORNER
-        trial[ratio.mixing] = np.log(shares) - ratio.units
+    best = ratio.start_from(theta)
+    for trial in near_corners(theta, mixing, ratio.units):
         trial = np.clip(trial, low, high)
         found = _trial_value(ratio, trial)
         if found < best:
@@ -45,6 +42,25 @@ def scan(ratio: RatioProblem, kernel: Kernel, bounds: tuple[NDArray, NDArray]) -
             if found < best:
                 best, theta = found, trial
     return theta
+
+
+def near_corners(theta: NDArray, mixing: range, units: NDArray) -> Iterator[NDArray]:
+    """Parameters with weights where they have local minima, often one near each corner.
+
+    Parameters
+    ----------
+    theta : array
+    mixing : range
+        Where the weights of several kernels are.
+    units : array
+        Logs of the kernels' mean diagonals.
+    """
+    for i in mixing:
+        trial = theta.copy()
+        shares = np.full(len(mixing), (1.0 - CORNER) / max(len(mixing) - 1, 1))
+        shares[i - mixing.start] = CORNER
+        trial[mixing.start : mixing.stop] = np.log(shares) - units
+        yield trial
 
 
 def _trial_value(ratio: RatioProblem, theta: NDArray) -> float:

@@ -8,6 +8,9 @@ from ..component import Component
 from ..validation import check_count, check_positive
 
 Bounds = tuple[float, float]
+RATIO, JOINT, HELD_OUT = "ratio", "joint", "held-out"
+FOLLOWED = {RATIO: 300, JOINT: 300, HELD_OUT: 1000}  # samples
+RULES = ("auto", "residual", "ridge")
 
 
 class KernelLearning(Component):
@@ -15,11 +18,23 @@ class KernelLearning(Component):
 
     Parameters
     ----------
+    criterion : {"ratio", "held-out", "joint"}, default="ratio"
+        What is minimised.
+
+        * ``"ratio"``: the mean coding objective over the mean squared distance between atoms in H.
+          It needs no labels; where ``fit`` is given class labels, these have a veto: the start is
+          kept unless samples left out are predicted as well as with the start.
+        * ``"held-out"``: the loss of labels that are predicted from plain codes, of samples that
+          helped neither to code nor to predict themselves. ``fit`` then needs labels.
+        * ``"joint"``: in :class:`~kernelcoding.SupervisedKernelCoding`, its whole objective over
+          the mean squared distance between landmarks in H; the kernel is one of its half-steps.
     bounds : (low, high) or dict of such pairs by parameter name, default=None
         Allowed values. None: a width within a factor of ``10**3`` of the inverse of the median
-        statistic, other parameters within ``10**4`` of the start.
-    n_samples_kernel : int, default=300
-        Samples on which the objective is followed; the full one is reported at the end.
+        statistic, other parameters within ``10**4`` of the start; a parameter whose ratio falls
+        all the way to such a bound keeps its start, with a warning.
+    n_samples_kernel : int, default=None
+        Samples on which the objective is followed; the full ratio is reported at the end. None is
+        300 for the ratio, and 1000 for labels, which are noisier. The joint criterion follows all.
     include_prior : bool, default=True
         Whether the prior's value counts in L. False is the paper's reading: a prior that does not
         look at the kernel is omitted, and codes are held fixed while the parameters move and
@@ -42,23 +57,34 @@ class KernelLearning(Component):
         In dictionary learning, how often the kernel is learned again for learned atoms, and these
         again for it. The ratio of learned atoms is another one than that of the first atoms.
     tol : float, default=5e-3
-        Accuracy of the logarithms of parameters.
+        Accuracy of the logarithms of parameters (those found by labels: a quarter of a decade).
     max_iter : int, default=30
         Most steps.
+    rule : {"auto", "residual", "ridge"}, default="auto"
+        Who predicts labels for ``"held-out"``: the residual rule, or ridge regression on codes
+        with each sample left out. ``"auto"`` takes residuals in a coder whose atoms are training
+        samples, and regression elsewhere.
 
     Notes
     -----
-    The ratio says how well samples are combined from others, not how well classes are told apart.
-    On faces and digits the learned width was as good as the best of a grid; on histograms of
-    visual words (FMD) it was 4 (sparse codes) and 7 points (LLC) below the median heuristic. For
-    LLC the ratio falls to the lower bound of the width, where the kernel is nearly linear: there,
-    give `bounds` or choose the width by cross-validation.
+    Guards: parameters at which more codes vanish than at the start (and more than one in a
+    hundred) are refused; a parameter whose ratio falls until they vanish keeps its start, with a
+    warning; and one that moves by more than a factor of two must lower the ratio by one part in a
+    hundred. ``kernel_status_`` of an estimator says "learned", or why the start was kept: "flat",
+    "bound", "vanishing", "labels", "not finite".
+
+    The ratio says how well samples are combined from others, not how well classes are told apart:
+    with labels, ``"held-out"`` is the better choice.
     """
+
+    # As in models of files from before there was a choice.
+    criterion: str = RATIO
+    rule: str = "auto"
 
     def __init__(
         self,
         bounds: Bounds | dict[str, Bounds] | None = None,
-        n_samples_kernel: int = 300,
+        n_samples_kernel: int | None = None,
         include_prior: bool = True,
         n_folds: int = 5,
         weights: str = "ratio",
@@ -66,6 +92,8 @@ class KernelLearning(Component):
         rounds: int = 0,
         tol: float = 5e-3,
         max_iter: int = 30,
+        criterion: str = RATIO,
+        rule: str = "auto",
     ) -> None:
         self.bounds = bounds
         self.n_samples_kernel = n_samples_kernel
@@ -76,6 +104,15 @@ class KernelLearning(Component):
         self.rounds = rounds
         self.tol = tol
         self.max_iter = max_iter
+        self.criterion = criterion
+        self.rule = rule
+
+    @property
+    def n_followed(self) -> int:
+        """Samples on which the objective is followed."""
+        if self.n_samples_kernel is None:
+            return FOLLOWED[self.criterion]
+        return self.n_samples_kernel
 
 
 def as_settings(learn_kernel: object) -> KernelLearning:
@@ -90,7 +127,12 @@ def as_settings(learn_kernel: object) -> KernelLearning:
 
 def _check(settings: KernelLearning) -> None:
     """Refuse settings that make no sense."""
-    check_count("n_samples_kernel", settings.n_samples_kernel)
+    if settings.criterion not in FOLLOWED:
+        raise ValueError(f"criterion must be one of {list(FOLLOWED)}, got {settings.criterion!r}.")
+    if settings.rule not in RULES:
+        raise ValueError(f"rule must be one of {list(RULES)}, got {settings.rule!r}.")
+    if settings.n_samples_kernel is not None:
+        check_count("n_samples_kernel", settings.n_samples_kernel)
     check_count("max_iter", settings.max_iter)
     check_count("n_folds", settings.n_folds)
     if settings.n_folds < 2:

@@ -3,6 +3,7 @@
 from .affine import AffineInvariantGaussian, AffineInvariantLinear
 from .algebra import Product, Sum
 from .base import Kernel, take
+from .centered import Centered
 from .distance import DistanceKernel
 from .grassmann import Projection, ProjectionGaussian
 from .histogram import ChiSquared, HistogramIntersection
@@ -19,6 +20,7 @@ __all__ = [
     "AffineInvariantGaussian",
     "AffineInvariantLinear",
     "CallableKernel",
+    "Centered",
     "ChiSquared",
     "DistanceKernel",
     "ExponentialKernel",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -9,13 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from .base import FeatureNames, Kernel
+from .checks import count_samples
 from .pairs import Points, inner_products, mirror, points_of, require_same_width
 from .radial import ExponentialKernel, SquaredDistanceKernel
 from .spd_matrices import check_symmetric, cholesky_logdets, log_vectors
-from .widths import resolve_gamma
+from .widths import pair_values, resolve_gamma
 
 __all__ = ["LogEuclideanGaussian", "LogEuclideanLinear", "Stein"]
 
+SMALLEST = 0.5  # admissible gamma, whatever the size
+# Median similarity below which a kernel matrix is the identity to whoever uses it.
+UNRELATED = 1e-3
+FEW_SAMPLES = 50  # a thousand pairs tell a median similarity of 1e-3 from one of 0.4
 PAIR_VALUES = 1 << 18  # matrix entries averaged at a time: 2 MB
 
 
@@ -119,6 +125,14 @@ class Stein(ExponentialKernel):
         other values are refused when samples are seen. The rules are one over the median or mean
         divergence, raised to the nearest admissible value.
 
+    Warns
+    -----
+    UserWarning
+        At ``fit``, where the median similarity of samples is below 0.001. Divergences grow with p,
+        but the smallest admissible gamma does not fall: for matrices of 100 x 100, similarities
+        of different samples can be 1e-6 at gamma=0.5, and a kernel of divergences over p would not
+        be positive definite. ``LogEuclideanGaussian(gamma="median")`` has every width.
+
     Notes
     -----
     Divergences are summed over the bands of samples of shape (n, b, p, p).
@@ -174,7 +188,26 @@ class Stein(ExponentialKernel):
             gamma = float(np.ceil(2 * gamma) / 2)
         resolved = clone(self).set_params(gamma=gamma)
         resolved._check_admissible(size)
+        resolved._warn_if_unrelated(X, size)
         return resolved
+
+    def _warn_if_unrelated(self, X: ArrayLike, size: int) -> None:
+        """Say that no admissible gamma is small enough for matrices of this size."""
+        divergence = float(
+            np.median(pair_values(self, X, FEW_SAMPLES) if count_samples(X) > 1 else [0.0])
+        )
+        if np.exp(-SMALLEST * divergence) >= UNRELATED:  # a smaller gamma is the user's to choose
+            return
+        similarity = np.exp(-self._positive("gamma") * divergence)
+        warnings.warn(
+            f"Stein: gamma={self.gamma:g} makes the median similarity of these {size} x {size} "
+            f"matrices {similarity:.2g}: all samples look unrelated. Divergences grow with the "
+            "size of matrices, and no gamma below 0.5 gives a positive definite kernel (one over "
+            f"their median is {1.0 / divergence:.2g}). Use "
+            'LogEuclideanGaussian(gamma="median"), which has every width, or smaller matrices.',
+            UserWarning,
+            stacklevel=5,
+        )
 
     def least_theta(self, X: NDArray) -> NDArray:
         """Above (p-1)/2 every gamma is admissible; a little above, so that rounding is no harm."""

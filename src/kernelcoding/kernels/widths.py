@@ -65,11 +65,11 @@ def number_gamma(gamma: float | str, owner: str) -> float:
     return float(gamma)
 
 
-def pair_values(kernel: Kernel, X: ArrayLike) -> NDArray:
-    """Off-diagonal pair statistics of at most 1000 evenly spaced samples, each pair once."""
+def pair_values(kernel: Kernel, X: ArrayLike, most: int = MAX_SAMPLES) -> NDArray:
+    """Off-diagonal pair statistics of at most that many evenly spaced samples, each pair once."""
     samples = kernel.check(X)
-    if len(samples) > MAX_SAMPLES:
-        rows = np.linspace(0, len(samples) - 1, MAX_SAMPLES).round().astype(np.intp)
+    if len(samples) > most:
+        rows = np.linspace(0, len(samples) - 1, most).round().astype(np.intp)
         samples = samples[rows]
     prepared = kernel.prepare(samples)
     statistic = kernel.statistic(prepared, prepared)

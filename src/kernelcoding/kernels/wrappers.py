@@ -256,7 +256,7 @@ class Normalized(Wrapper):
         rows, columns = (self._inverse_norms(self.child.profile(side)) for side in (left, right))
         values = self.child.profile(pairs, overwrite=overwrite)
         # One factor per pair: two successive products would spoil exact symmetry.
-        values *= _pairwise(np.multiply, rows, columns, values.ndim)
+        values *= pairwise(np.multiply, rows, columns, values.ndim)
         return values
 
     def profile_gradient(self, S: Statistic) -> NDArray:
@@ -264,12 +264,12 @@ class Normalized(Wrapper):
         pairs, left, right = S
         values = self.profile(S)
         rows, columns = (self._inverse_norms(self.child.profile(side)) for side in (left, right))
-        factor = _pairwise(np.multiply, rows, columns, values.ndim)
+        factor = pairwise(np.multiply, rows, columns, values.ndim)
         gradient = self.child.profile_gradient(pairs) * factor[..., np.newaxis]
         # squared inverse norms are 1 / k_x, and 0 where k_x is 0
         of_rows = rows[:, np.newaxis] ** 2 * self.child.profile_gradient(left)
         of_columns = columns[:, np.newaxis] ** 2 * self.child.profile_gradient(right)
-        slopes = _pairwise(np.add, of_rows, of_columns, values.ndim)
+        slopes = pairwise(np.add, of_rows, of_columns, values.ndim)
         gradient -= 0.5 * values[..., np.newaxis] * slopes
         return gradient
 
@@ -288,7 +288,7 @@ class Normalized(Wrapper):
         return np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
 
 
-def _pairwise(operation: np.ufunc, left: NDArray, right: NDArray, ndim: int) -> NDArray:
+def pairwise(operation: np.ufunc, left: NDArray, right: NDArray, ndim: int) -> NDArray:
     """Combine rows with columns for a matrix (n, m), or one by one for a diagonal (n,)."""
     return (
         operation(left[:, np.newaxis], right[np.newaxis]) if ndim == 2 else operation(left, right)

@@ -48,6 +48,8 @@ OWN = {
     # Kernels, and samples as they prepare them
     "AffineInvariantGaussian": "kernels.affine:AffineInvariantGaussian",
     "AffineInvariantLinear": "kernels.affine:AffineInvariantLinear",
+    "Centered": "kernels.centered:Centered",
+    "Centre": "kernels.centered:Centre",
     "ChiSquared": "kernels.histogram:ChiSquared",
     "Fixed": "kernels.wrappers:Fixed",
     "Gaussian": "kernels.vector:Gaussian",
@@ -69,7 +71,9 @@ OWN = {
     "Sum": "kernels.algebra:Sum",
     "View": "kernels.view:View",
     "Determinants": "kernels.spd:Determinants",
+    "CenteredSamples": "kernels.centered:CenteredSamples",
     "Points": "kernels.pairs:Points",
+    "ReferenceStatistic": "kernels.centered:ReferenceStatistic",
     "Rows": "kernels.precomputed:Rows",
     "Views": "views:Views",
     # Learning, and what it keeps

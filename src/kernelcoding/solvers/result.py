@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from ..codes import Codes
+from ..codes import Codes, zero_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,12 @@ class Convergence:
     n_converged: int = 0
     n_rows: int = 0
     why_not: Status = Status.MAX_ITER  # what kept the other rows from it
+    n_zero: int = 0  # rows whose codes are all zero
 
     def __add__(self, other: Convergence) -> Convergence:
         n_converged, n_rows = self.n_converged + other.n_converged, self.n_rows + other.n_rows
         why_not = self.why_not if self.n_unfinished else other.why_not
-        return Convergence(n_converged, n_rows, why_not)
+        return Convergence(n_converged, n_rows, why_not, self.n_zero + other.n_zero)
 
     @property
     def n_unfinished(self) -> int:
@@ -90,9 +91,10 @@ class CodingResult:
 
     @property
     def convergence(self) -> Convergence:
-        """How many rows converged."""
+        """How many rows converged, and how many codes are all zero."""
         n_converged = int(np.count_nonzero(self.converged))
-        return Convergence(n_converged, len(self.converged), self.why_not)
+        n_zero = int(np.count_nonzero(zero_rows(self.codes)))
+        return Convergence(n_converged, len(self.converged), self.why_not, n_zero)
 
     @property
     def status(self) -> Status:

@@ -1,5 +1,15 @@
 """Dictionaries learned for a classifier of plain codes: labels shape the atoms alone."""
 
-from .fitting import TASK_DRIVEN, PlainLearner, check_training, train
+from .augmentation import Augment
+from .checks import POINTS, TASK_DRIVEN, check_training
+from .fitting import PlainLearner, of_points, train
 
-__all__ = ["TASK_DRIVEN", "PlainLearner", "check_training", "train"]
+__all__ = [
+    "POINTS",
+    "TASK_DRIVEN",
+    "Augment",
+    "PlainLearner",
+    "check_training",
+    "of_points",
+    "train",
+]

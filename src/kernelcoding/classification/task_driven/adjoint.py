@@ -7,8 +7,8 @@ or what makes the code sum to one. A loss with the gradient g in the code then h
 
 .. math:: \mathrm d\ell = b_S^\top(\mathrm dk_S - \mathrm dK_{SS}\, y_S).
 
-Penalties that look at squared distances (LCC, approximate LLC) add what they change with these,
-:math:`k(x, x) - 2k_j + K_{jj}`.
+Penalties that look at squared distances (LCC, exact and approximate LLC) add what they change with
+these, :math:`k(x, x) - 2k_j + K_{jj}`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scipy import sparse
 from ...codes import Codes, times
 from ...formulations import Formulation, NeighbourFit, Penalised
 from ...penalty import Penalty
-from ...priors import FixedPrior, LocalCoordinate
+from ...priors import FixedPrior, LocalCoordinate, Locality
 from ...problem import CodingProblem
 
 ROOM = 2**20  # numbers in a stack of small systems
@@ -34,14 +34,23 @@ Differentiable = Penalised | NeighbourFit
 
 def has_adjoint(formulation: Formulation) -> TypeGuard[Differentiable]:
     """Whether codes can be differentiated here."""
+    return why_no_adjoint(formulation) is None
+
+
+def why_no_adjoint(formulation: Formulation) -> str | None:
+    """What is in the way of differentiating codes, as the end of a sentence; None: nothing."""
     if isinstance(formulation, NeighbourFit):
-        return True
-    return (
-        isinstance(formulation, Penalised)
-        and isinstance(formulation.prior, (FixedPrior, LocalCoordinate))
-        and formulation.kind in ("quadratic", "sparse")
-        and formulation.constraint.is_convex
-    )
+        return None
+    if not isinstance(formulation, Penalised):
+        return f"no derivative of {type(formulation).__name__} is known"
+    if not formulation.constraint.is_convex:
+        name = type(formulation.constraint).__name__
+        return f"codes with the constraint {name} jump from atoms to atoms and are flat between"
+    if formulation.kind == "group":
+        return "those of priors with groups are not implemented"
+    if not isinstance(formulation.prior, (FixedPrior, LocalCoordinate, Locality)):
+        return "a prior of your own tells its value and proximal map, not how codes follow atoms"
+    return None
 
 
 def pull_back(
@@ -84,7 +93,7 @@ def pull_back(
         cross[place, atoms[used]] = solved[used]
     mixed = times(sparse.csr_array(rows.T), cross)  # sum over samples of y b'
     gram = -0.5 * (mixed + mixed.T)
-    by_distance = _by_distance(formulation, rows, cross)
+    by_distance = _by_distance(formulation, problem, rows, cross)
     if by_distance is not None:
         cross = cross + 2.0 * by_distance
         gram[np.diag_indices_from(gram)] -= by_distance.sum(axis=0)
@@ -102,7 +111,7 @@ def _ridge(formulation: Differentiable, problem: CodingProblem, rows: sparse.csr
 
 
 def _by_distance(
-    formulation: Differentiable, rows: sparse.csr_array, solved: NDArray
+    formulation: Differentiable, problem: CodingProblem, rows: sparse.csr_array, solved: NDArray
 ) -> NDArray | None:
     """Minus the derivatives in squared distances that penalties look at, (n, N); None: at none.
 
@@ -114,6 +123,9 @@ def _by_distance(
         return np.where(codes != 0.0, along, 0.0)
     if isinstance(formulation.prior, LocalCoordinate):
         return formulation.alpha * solved * rows.sign().toarray()
+    if isinstance(formulation.prior, Locality):
+        products = solved * rows.toarray()
+        return formulation.alpha * formulation.prior.weights_of_squares(problem, products)
     return None
 
 

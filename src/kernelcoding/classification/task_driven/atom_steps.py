@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dictionary_learning.frames import Frame, unit_norms
+from ...problem import CodingProblem
 
 MOMENTUM, MEMORY = 0.9, 0.99
 ANGLE = 0.1  # radian, of the largest steps
@@ -41,18 +42,54 @@ class AtomSteps:
             return (self.taken + 1) / warm
         return 0.5 * (1.0 + np.cos(np.pi * (self.taken - warm) / max(self.n_steps - warm, 1)))
 
+    def gradient(
+        self,
+        vectors: NDArray,
+        points: NDArray,
+        problem: CodingProblem,
+        cross: NDArray,
+        gram: NDArray,
+    ) -> NDArray:
+        """Directions of atoms in H, along the sphere where they have unit norm."""
+        found = atom_gradient(vectors, points, cross, gram)
+        if self.unit:
+            found = found - vectors * np.diag(self.frame.inner(vectors, found))
+        return found
+
+    def squares(self, gradient: NDArray) -> NDArray:
+        """Squared norms in H of directions."""
+        return self.frame.squares(gradient)
+
+    def move(self, vectors: NDArray, change: NDArray) -> NDArray:
+        """Atoms after a change, a share of their norms."""
+        if not self.unit:
+            return np.asfortranarray(vectors - change * np.sqrt(self.frame.squares(vectors)))
+        return np.asfortranarray(unit_norms(self.frame, vectors - change, vectors)[0])
+
     def take(self, vectors: NDArray, gradient: NDArray) -> NDArray:
         """The atoms after one step against a gradient, both in coordinates of the frame."""
-        if self.unit:  # along the sphere
-            gradient = gradient - vectors * np.diag(self.frame.inner(vectors, gradient))
         share = self.size
         self.taken += 1
         self._mean = MOMENTUM * self._mean + (1.0 - MOMENTUM) * gradient
-        self._square = MEMORY * self._square + (1.0 - MEMORY) * self.frame.squares(gradient)
+        self._square = MEMORY * self._square + (1.0 - MEMORY) * self.squares(gradient)
         mean = self._mean / (1.0 - MOMENTUM**self.taken)
         size = np.sqrt(self._square / (1.0 - MEMORY**self.taken))
         scale = np.where(size > 0.0, ANGLE * share / np.where(size > 0.0, size, 1.0), 0.0)
-        if not self.unit:
-            return np.asfortranarray(vectors - mean * scale * np.sqrt(self.frame.squares(vectors)))
-        moved = vectors - mean * scale
-        return np.asfortranarray(unit_norms(self.frame, moved, vectors)[0])
+        return self.move(vectors, mean * scale)
+
+
+def atom_gradient(vectors: NDArray, points: NDArray, cross: NDArray, gram: NDArray) -> NDArray:
+    """Gradient in H with respect to atoms, in coordinates, from derivatives in similarities.
+
+    Parameters
+    ----------
+    vectors : array of shape (p, N)
+        Atoms.
+    points : array of shape (p, n)
+        Samples.
+    cross : array of shape (n, N)
+        Derivatives in inner products of samples and atoms.
+    gram : array of shape (N, N), symmetric
+        Derivatives in inner products of atoms.
+    """
+    return points @ cross + vectors @ (2.0 * gram)

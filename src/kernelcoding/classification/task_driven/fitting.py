@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...coders.base import BaseKernelCoder
-from ...dictionary_learning.base import BaseDictionaryLearning
+from ...dictionary_learning.frames import Frame, LandmarkFrame
 from ...dictionary_learning.learner import AtomLearner, Snapshot
-from ...dictionary_learning.loop import Alternation, HalfStep, Outcome
+from ...dictionary_learning.loop import Alternation, HalfStep, Outcome, Progress
+from ...dictionary_learning.point_learner import PointLearner
 from ..labels import Labels
-from ..learner import SupervisedLearner
+from ..learner import SupervisedLearner, Supervision
 from ..rules import LogisticRule
-from .adjoint import has_adjoint
+from .augmentation import Augment, Augmentation
+from .checks import TASK_DRIVEN
 from .multinomial import MultinomialRule, left_out
+from .points import PointFrame
 from .training import Lesson, TaskDriven
 
 # Standard errors that the loss of samples left out must fall by. With noisy labels it hardly
 # changes while codes get worse.
 LEAST = 0.5
-JOINT, TASK_DRIVEN, UNSUPERVISED = "joint", "task-driven", "unsupervised"
-
-
-def check_training(training: str, coder: BaseKernelCoder) -> None:
-    """Refuse a training there is not, and codes that cannot be differentiated."""
-    if training not in (JOINT, TASK_DRIVEN):
-        raise ValueError(f"training must be {JOINT!r} or {TASK_DRIVEN!r}, got {training!r}.")
-    if training == TASK_DRIVEN and not has_adjoint(coder._outline()):
-        raise ValueError(
-            f"training={TASK_DRIVEN!r} differentiates codes, and those of {type(coder).__name__} "
-            "with these parameters have no derivative here. Use KernelSparseCoder without groups, "
-            "KernelLCC, KernelLLC with n_neighbors, or KernelCoder with NoPrior, Ridge, L1, "
-            "WeightedL1, ElasticNet or LocalCoordinate and the constraint Free, NonNegative, "
-            f"SumToOne or Simplex; or training={JOINT!r}."
-        )
+UNSUPERVISED = "unsupervised"
 
 
 class PlainLearner(SupervisedLearner):
@@ -61,6 +50,21 @@ class PlainLearner(SupervisedLearner):
         return best._replace(now=replace(best.now, classifier=found))
 
 
+def of_points(
+    learner: PointLearner,
+    outcome: Outcome,
+    supervision: Callable[[Frame], Supervision],
+    rng: np.random.RandomState,
+) -> tuple[PlainLearner, Outcome]:
+    """Points learned without labels, as training takes them: columns of a frame."""
+    frame, points = PointFrame.of(learner), np.asfortranarray(outcome.best.now.vectors.T)
+    plain = PlainLearner(
+        frame, points, learner.formulation, learner.options, supervision(frame), rng
+    )
+    best = outcome.best._replace(now=outcome.best.now.with_atoms(points))
+    return plain, replace(outcome, best=best)
+
+
 class Trained(NamedTuple):
     """What training leaves behind."""
 
@@ -68,9 +72,20 @@ class Trained(NamedTuple):
     kept: str  # "task-driven", or "unsupervised" where training did not help
 
 
-def train(
-    model: BaseDictionaryLearning, learner: PlainLearner, outcome: Outcome, labels: Labels
-) -> Trained:
+class Trainee(Protocol):
+    """What training asks of an estimator, and what it leaves there."""
+
+    max_iter: int
+    augment: Augment | None
+    callback: Callable[[Progress], object] | None
+    verbose: int
+    objective_history_: NDArray
+    objective_steps_: NDArray
+    n_iter_: int
+    status_: str
+
+
+def train(model: Trainee, learner: PlainLearner, outcome: Outcome, labels: Labels) -> Trained:
     """Train the atoms of an outcome; figures of the model grow as by any run of the loop.
 
     A trial on four of five samples says whether the loss of the others falls by more than half
@@ -96,7 +111,7 @@ def train(
 
 
 def _trial(
-    model: BaseDictionaryLearning, learner: PlainLearner, control: Snapshot, labels: Labels
+    model: Trainee, learner: PlainLearner, control: Snapshot, labels: Labels
 ) -> float | None:
     """The penalty of the classifier where training helps samples that it does not see."""
     judges = left_out(labels, learner.rng)
@@ -136,18 +151,22 @@ def mean_and_error(values: NDArray, weights: NDArray) -> tuple[float, float]:
 
 
 def _teacher(
-    model: BaseDictionaryLearning,
+    model: Trainee,
     learner: PlainLearner,
     start: Snapshot,
     labels: Labels,
     rows: NDArray,
 ) -> TaskDriven:
-    lesson = Lesson(labels, learner.loss_weight, rows)
+    others = None
+    if model.augment is not None:
+        assert isinstance(learner.frame, (LandmarkFrame, PointFrame))
+        others = Augmentation(model.augment, learner.frame.X, learner.rng)
+    lesson = Lesson(labels, learner.loss_weight, rows, others)
     return TaskDriven(learner, start.now, lesson, model.max_iter, learner.rng)
 
 
 def _run(
-    model: BaseDictionaryLearning,
+    model: Trainee,
     first: HalfStep,
     step: HalfStep,
     taught: TaskDriven,

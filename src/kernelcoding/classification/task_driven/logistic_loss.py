@@ -11,22 +11,34 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit, log_softmax
+from scipy.special import expit, log_expit
 
 STEPS = 200
 
 
 def losses(scores: NDArray, members: NDArray, multilabel: bool) -> NDArray:
     """Of each sample, (n,)."""
-    if multilabel:
-        return -np.sum(log_expit(np.where(members, scores, -scores)), axis=1)
-    return -np.sum(log_softmax(scores, axis=1), axis=1, where=members)
+    return losses_and_slopes(scores, members, multilabel)[0]
 
 
 def slopes(scores: NDArray, members: NDArray, multilabel: bool) -> NDArray:
     """Derivatives of :func:`losses` in scores, (n, S)."""
-    found = expit(scores) if multilabel else np.exp(log_softmax(scores, axis=1))
-    return found - members
+    return losses_and_slopes(scores, members, multilabel)[1]
+
+
+def losses_and_slopes(
+    scores: NDArray, members: NDArray, multilabel: bool
+) -> tuple[NDArray, NDArray]:
+    """Both at once: exponentials are what they cost."""
+    if multilabel:
+        own = np.where(members, scores, -scores)
+        return -np.sum(log_expit(own), axis=1), expit(scores) - members
+    below = scores - np.max(scores, axis=1, keepdims=True)
+    shares = np.exp(below)
+    total = np.sum(shares, axis=1, keepdims=True)
+    shares /= total
+    shares -= members
+    return np.log(total[:, 0]) - np.einsum("ij,ij->i", below, members), shares
 
 
 def fit(
@@ -45,8 +57,9 @@ def fit(
     def value(flat: NDArray) -> tuple[float, NDArray]:
         weights = flat.reshape(shape)
         scores = codes @ weights[:-1] + weights[-1]
-        pull = share * slopes(scores, members, multilabel)
-        total = float(share[:, 0] @ losses(scores, members, multilabel))
+        found, pull = losses_and_slopes(scores, members, multilabel)
+        pull *= share
+        total = float(share[:, 0] @ found)
         total += 0.5 * rho * float(np.sum(weights[:-1] ** 2))
         step = np.vstack([codes.T @ pull + rho * weights[:-1], intercept * pull.sum(axis=0)])
         return total, step.ravel()

@@ -23,7 +23,9 @@ from ..labels import Labels
 from . import logistic_loss
 from .adjoint import has_adjoint, pull_back
 from .atom_steps import AtomSteps
+from .augmentation import Augmentation
 from .multinomial import RHOS, scale_of
+from .points import PointFrame, PointSteps
 
 DAMPING = 1e-3  # relative to the mean squared norm of atoms
 BATCHES, SMALLEST, LARGEST = 20, 32, 128
@@ -38,6 +40,7 @@ class Lesson(NamedTuple):
     labels: Labels
     sample_weight: NDArray  # (n,)
     rows: NDArray  # samples that are learned from
+    augmentation: Augmentation | None = None  # other samples with the same labels
 
 
 class TaskDriven:
@@ -71,7 +74,12 @@ class TaskDriven:
         self.scale = scale_of(self.codes)  # never changed again
         n = len(lesson.rows)
         self.batch = int(np.clip(n // BATCHES, SMALLEST, LARGEST))
-        self.steps = AtomSteps(self.frame, learner.bounded, n_epochs * -(-n // self.batch))
+        n_steps = n_epochs * -(-n // self.batch)
+        self.steps = (
+            PointSteps(self.frame, n_steps)
+            if isinstance(self.frame, PointFrame)
+            else AtomSteps(self.frame, learner.bounded, n_steps)
+        )
         blocks = self.frame.blocks(np.zeros((self.frame.dimension, 0)))
         self._own = np.concatenate([block.self_similarity for block in blocks])
         self.rho = float(RHOS[-1])
@@ -85,7 +93,7 @@ class TaskDriven:
 
     def fit(self) -> float:
         """The best classifier of the present codes; its loss and penalty."""
-        rows, (labels, sample_weight, _) = self.lesson.rows, self.lesson
+        rows, (labels, sample_weight, *_) = self.lesson.rows, self.lesson
         self.scorer = logistic_loss.fit(
             self.scale * self.codes[rows],
             labels.members[rows],
@@ -128,10 +136,10 @@ class TaskDriven:
     def _step(self, rows: NDArray) -> None:
         """One step of atoms and classifier along the gradient of the loss of some samples."""
         assert self.scorer is not None
-        (weights, bias), (labels, sample_weight, _) = self.scorer, self.lesson
-        points = self.frame.samples(rows)
+        (weights, bias), (labels, sample_weight, *_) = self.scorer, self.lesson
+        points, own = self._samples(rows)
         cross = self.frame.inner(points, self.vectors)
-        problem = CodingProblem(self._own[rows], cross, self.frame.gram(self.vectors))
+        problem = CodingProblem(own, cross, self.frame.gram(self.vectors))
         codes = self.formulation.solve(problem, self.options).codes
         scores = self.scale * times(codes, weights) + bias
         slopes = logistic_loss.slopes(scores, labels.members[rows], labels.multilabel)
@@ -139,7 +147,7 @@ class TaskDriven:
         level = DAMPING * float(np.mean(np.diag(problem.gram)))
         wanted = self.scale * pull @ weights.T
         derivatives = pull_back(self.formulation, problem, codes, wanted, level)
-        gradient = atom_gradient(self.vectors, points, *derivatives)
+        gradient = self.steps.gradient(self.vectors, points, problem, *derivatives)
         rate = RATE * self.steps.size
         self.vectors = self.steps.take(self.vectors, gradient)
         mixed = self.scale * np.asarray(codes.T @ pull)
@@ -147,6 +155,12 @@ class TaskDriven:
             weights - rate * (mixed + self.rho * weights),
             bias - rate * pull.sum(axis=0),
         )
+
+    def _samples(self, rows: NDArray) -> tuple[NDArray, NDArray]:
+        """Coordinates of some samples, or of others in their place, and their squared norms."""
+        if self.lesson.augmentation is None:
+            return self.frame.samples(rows), self._own[rows]
+        return self.frame.outside(self.lesson.augmentation(rows))
 
     def _code(self, now: Candidate) -> Coded:
         """All samples, as ``transform`` will code them."""
@@ -167,20 +181,3 @@ class TaskDriven:
         classifier = LinearClassifier(self.scale * weights, bias, penalty)
         now = Candidate(self.vectors, self.coded.codes, classifier)
         return Snapshot(now, self.coded.sums, self.coded.convergence)
-
-
-def atom_gradient(vectors: NDArray, points: NDArray, cross: NDArray, gram: NDArray) -> NDArray:
-    """Gradient in H with respect to atoms, in coordinates, from derivatives in similarities.
-
-    Parameters
-    ----------
-    vectors : array of shape (p, N)
-        Atoms.
-    points : array of shape (p, n)
-        Samples.
-    cross : array of shape (n, N)
-        Derivatives in inner products of samples and atoms.
-    gram : array of shape (N, N), symmetric
-        Derivatives in inner products of atoms.
-    """
-    return points @ cross + vectors @ (2.0 * gram)

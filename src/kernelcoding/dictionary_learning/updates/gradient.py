@@ -11,6 +11,7 @@ With :math:`q_i = D^\top(D y_i - \phi(x_i))` and :math:`u_i = y_i \circ (q_i - \
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from ...kernels import Kernel
 from ...problem import CodingProblem
 from ...solvers.result import Options
 from ..frames import Frame
+from ..seen import SampleBlock
 from ..state import Candidate
 from ..sums import Sums
 from .base import Update
@@ -53,22 +55,39 @@ class GradientUpdate(Update):
         return descend_atoms(frame, vectors, self.formulation)
 
 
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """What some samples add to the objective and to its gradient."""
+
+    value: float
+    image: NDArray  # (n_landmarks, N)
+    mix: NDArray  # (N, N)
+    loads: NDArray | None  # (n, N) where all samples are one block
+
+    def plus(self, other: Slope) -> Slope:
+        """What both add."""
+        image, mix = self.image + other.image, self.mix + other.mix
+        return Slope(self.value + other.value, image, mix, None)
+
+
+def slope_of_block(
+    block: SampleBlock, gram: NDArray, formulation: Formulation, keep: bool
+) -> Slope:
+    """What a block adds."""
+    problem = CodingProblem(block.self_similarity, block.cross, gram)
+    codes = formulation.solve(problem, Options()).codes
+    value, loads, part = _sums(formulation, problem, codes, block.weight)
+    return Slope(value, block.similarity.T @ loads, 2.0 * part, loads if keep else None)
+
+
 def value_and_gradient(
     frame: Frame, vectors: NDArray, formulation: Formulation
 ) -> tuple[float, NDArray]:
     """The mean objective and its gradient in H, in the frame's coordinates."""
-    gram = frame.gram(vectors)
-    total, image, loads = 0.0, 0.0, None
-    mix = np.zeros_like(gram)
-    for block in frame.blocks(vectors):
-        problem = CodingProblem(block.self_similarity, block.cross, gram)
-        codes = formulation.solve(problem, Options()).codes
-        value, loads, part = _sums(formulation, problem, codes, frame.weight_of(block.rows))
-        total += value
-        image = image + block.similarity.T @ loads
-        mix += 2.0 * part
-    gradient = frame.coordinates(np.asarray(image), loads) + vectors @ mix
-    return total / frame.total_weight, gradient / frame.total_weight
+    state = (frame.gram(vectors), formulation, frame.keeps_samples)
+    found = frame.map_reduce(slope_of_block, vectors, state, Slope.plus)
+    gradient = frame.coordinates(found.image, found.loads) + vectors @ found.mix
+    return found.value / frame.total_weight, gradient / frame.total_weight
 
 
 def _sums(

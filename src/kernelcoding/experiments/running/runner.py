@@ -16,6 +16,7 @@ from ...records import ExperimentRecord, RecordFile, ResultRecord, locked
 from ..cache import Cache
 from ..definition import PAPER, Cell, Dataset, Experiment, Request
 from .metrics import METRICS
+from .on_cluster import records_on
 from .orphans import end_with_parent
 from .progress import RunProgress, watched
 from .result import compute_result
@@ -67,6 +68,7 @@ def run_experiment(
     selection: Selection = Selection(),  # noqa: B008 - frozen
     download: bool = True,
     progress: bool = True,
+    scheduler: str | None = None,
 ) -> Path:
     """Run what is not in the file of records yet.
 
@@ -86,6 +88,9 @@ def run_experiment(
         Whether data sets may be downloaded.
     progress : bool, default=True
         Whether to say on standard error how far the run is.
+    scheduler : str, default=None
+        Address of a Dask scheduler, whose workers compute results instead of processes of this
+        host. They read the data set from the same folder; this process alone writes records.
 
     Returns
     -------
@@ -104,9 +109,16 @@ def run_experiment(
             _explain(wanted, finished, path, watcher)
             if pending:
                 cache = Cache(folder / ".cache")
-                dataset = experiment.load(Request(data_home, download, cache, n_jobs))
+                request = Request(data_home, download, cache, n_jobs)
+                dataset = experiment.load(request)
                 watcher.begin()
-                for record in _records(experiment, dataset, pending, n_jobs, watcher):
+                cells = _possible(experiment, dataset, pending, watcher)
+                found = (
+                    _records(experiment, dataset, cells, n_jobs)
+                    if scheduler is None
+                    else records_on(scheduler, experiment, request, cells)
+                )
+                for record in found:
                     file.append(record)
                     watcher.done(record)
     return path
@@ -140,20 +152,23 @@ def _explain(
         watcher.say(f"Methods that need {', '.join(missing)} are left out: it is not installed.")
 
 
-def _records(
-    experiment: Experiment,
-    dataset: Dataset,
-    pending: list[Cell],
-    n_jobs: int | None,
-    watcher: RunProgress,
-) -> Iterator[ResultRecord]:
-    """Records as they are finished, in any order if there are several processes."""
+def _possible(
+    experiment: Experiment, dataset: Dataset, pending: list[Cell], watcher: RunProgress
+) -> list[Cell]:
+    """Cells that the data set has samples enough for."""
     cells = []
     for cell in pending:
         if cell.size is None or cell.size <= _training_samples(experiment, dataset, cell):
             cells.append(cell)
         else:
             watcher.say(f"{cell.key} is left out: more atoms than training samples.")
+    return cells
+
+
+def _records(
+    experiment: Experiment, dataset: Dataset, cells: list[Cell], n_jobs: int | None
+) -> Iterator[ResultRecord]:
+    """Records as they are finished, in any order if there are several processes."""
     run = uuid.uuid4().hex
     workers = min(effective_n_jobs(n_jobs), max(1, len(cells)))
     if workers == 1:

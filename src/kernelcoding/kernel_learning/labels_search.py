@@ -1,0 +1,123 @@
+"""Parameters of least loss of labels left out: a scan, then ever smaller steps along each."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.base import Kernel
+from .bounds import at_bounds
+from .label_loss import LabelLoss
+from .ratio import Degenerate, NotFinite
+from .ratio_search import Found, Range
+from .search import near_corners
+from .settings import KernelLearning
+
+DECADES = (-2.0, -1.0, 1.0, 2.0)  # from the start, that a scan looks at
+STEPS = (0.5, 0.25)  # decades
+# A mean loss of samples is an estimate: what is learned must be better by half its standard error.
+CAUTION = 0.5
+
+
+def search_by_labels(
+    loss: LabelLoss, kernel: Kernel, bounds: Range, settings: KernelLearning
+) -> Found:
+    """Parameters at which labels left out are predicted best; the start where none is better.
+
+    Parameters
+    ----------
+    loss : LabelLoss
+        What is minimised.
+    kernel : Kernel
+        The start.
+    bounds : pair of arrays
+        Of theta.
+    settings : KernelLearning
+    """
+    walk = Walk(loss, kernel.theta, bounds)
+    first = walk.losses
+    walk.scan(range(*loss.coded.mixing.indices(len(kernel.theta))), loss.coded.units)
+    for step in STEPS:
+        for _ in range(settings.max_iter):
+            if not walk.sweep(step * np.log(10.0)):
+                break
+    gain = first - walk.losses
+    theta, status, notes = walk.theta, "learned", []
+    if gain.mean() <= CAUTION * gain.std() / np.sqrt(len(gain)):
+        theta, status = kernel.theta, "labels"
+    elif np.any(at_bounds(theta, bounds)):
+        names = np.array(kernel.parameter_names)[at_bounds(theta, bounds)]
+        notes.append(
+            f"Kernel learning ended at a bound of {', '.join(names)}: the loss of labels falls as "
+            "far as it goes. Give wider KernelLearning(bounds=...)."
+        )
+    history = walk.history if status == "learned" else walk.history[:1]
+    theta = loss.coded.normalised(theta)
+    return Found(theta, history, history[-1], loss.coded.convergence, status, notes)
+
+
+class Walk:
+    """Where the least loss was found so far.
+
+    Parameters
+    ----------
+    loss : callable
+        Losses of samples at parameters.
+    start : array
+        First parameters.
+    bounds : pair of arrays
+    """
+
+    def __init__(self, loss: LabelLoss, start: NDArray, bounds: Range):
+        self.loss, self.bounds = loss, bounds
+        self.theta = np.array(start)
+        self.losses = loss(self.theta)
+        self.history = [float(self.losses.mean())]
+        self.tried = {self.theta.tobytes()}
+
+    def scan(self, mixing: range, units: NDArray) -> None:
+        """Corners of the weights of several kernels, then decades of every other parameter."""
+        for trial in near_corners(self.theta, mixing, units):
+            self.try_out(trial)
+        for i in range(len(self.theta)):
+            if i not in mixing:
+                start = self.theta[i]
+                for decade in DECADES:
+                    self._move(i, start + decade * np.log(10.0))
+
+    def sweep(self, step: float) -> bool:
+        """Steps along each parameter, on as long as they help; whether any did."""
+        helped = False
+        for i in range(len(self.theta)):
+            for sign in (1.0, -1.0):
+                went = False
+                while self._move(i, self.theta[i] + sign * step):
+                    went = True
+                helped |= went
+                if went:
+                    break
+        return helped
+
+    def _move(self, i: int, value: float) -> bool:
+        trial = self.theta.copy()
+        trial[i] = value
+        return self.try_out(trial)
+
+    def try_out(self, trial: NDArray) -> bool:
+        """Whether these parameters are the best so far."""
+        trial = np.clip(trial, *self.bounds)
+        key = trial.tobytes()
+        if key in self.tried:
+            return False
+        self.tried.add(key)
+        try:
+            losses = self.loss(trial)
+        except Degenerate:
+            return False
+        except NotFinite:
+            return False
+        if not losses.mean() < self.losses.mean():
+            return False
+        self.theta, self.losses = trial, losses
+        self.history.append(float(losses.mean()))
+        return True

@@ -1,0 +1,95 @@
+"""Estimators at their defaults: data of any size, and explicit numbers mean what they say."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris
+
+import kernelcoding as kc
+
+LEARNING = {
+    "dictionary": kc.KernelDictionaryLearning(max_iter=1),
+    "per class": kc.KernelDictionaryLearning(max_iter=1, per_class=True),
+    "supervised": kc.SupervisedKernelCoding(max_iter=1),
+    "task-driven": kc.SupervisedKernelCoding(max_iter=1, training="task-driven"),
+    "LC-KSVD": kc.LabelConsistentKSVD("rbf", max_iter=1),
+    "D-KSVD": kc.DiscriminativeKSVD("rbf", max_iter=1),
+    "pairs": kc.KernelDictionaryPairLearning("rbf", max_iter=1),
+}
+EVERY = pytest.mark.parametrize("estimator", LEARNING.values(), ids=LEARNING.keys())
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return X[::2], y[::2]  # 75
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:130], y[:130]
+
+
+@EVERY
+def test_the_default_number_of_atoms_is_what_few_samples_allow(estimator, iris):
+    X, y = iris
+    fitted = clone(estimator).fit(X, y)
+    assert fitted.n_atoms is None
+    assert fitted.n_atoms_ == fitted.dictionary_.n_atoms == 75
+    assert fitted.transform(X[:3]).shape == (3, 75)
+    assert len(fitted.get_feature_names_out()) == 75
+
+
+@EVERY
+def test_many_samples_give_a_hundred_atoms(estimator, digits):
+    fitted = clone(estimator).fit(*digits)
+    assert fitted.n_atoms_ == fitted.dictionary_.n_atoms == 100
+
+
+@EVERY
+def test_explicit_numbers_are_refused_where_samples_are_fewer(estimator, iris):
+    with pytest.raises(ValueError, match=r"n_atoms=100 must be at .*n_samples=75"):
+        clone(estimator).set_params(n_atoms=100).fit(*iris)
+    fitted = clone(estimator).set_params(n_atoms=9).fit(*iris)
+    assert fitted.n_atoms_ == fitted.dictionary_.n_atoms == 9
+
+
+def test_landmarks_and_weights_limit_the_default(digits):
+    X, _ = digits
+    few = kc.KernelDictionaryLearning(n_landmarks=30, max_iter=1)
+    assert few.fit(X).n_atoms_ == 30
+    assert few.set_params(n_landmarks=120).fit(X).n_atoms_ == 100
+    with pytest.raises(ValueError, match="n_landmarks=30 must be at least n_atoms=31"):
+        few.set_params(n_landmarks=30, n_atoms=31).fit(X)
+    weight = (np.arange(len(X)) < 40).astype(float)
+    some = kc.KernelDictionaryLearning(max_iter=1).fit(X, sample_weight=weight)
+    assert some.n_atoms_ == 40
+
+
+def test_a_small_first_batch_limits_the_default(digits):
+    X, _ = digits
+    stream = kc.KernelDictionaryLearning().partial_fit(X[:50]).partial_fit(X[50:])
+    assert stream.n_atoms_ == stream.dictionary_.n_atoms == 50
+
+
+@pytest.mark.parametrize("name", ["LC-KSVD", "D-KSVD", "pairs"])
+def test_every_class_has_an_atom_by_default(name):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(110), 2)
+    X = rng.normal(size=(220, 5)) + 5.0 * rng.normal(size=(110, 5))[y]
+    fitted = clone(LEARNING[name]).fit(X, y)
+    assert fitted.n_atoms_ == 110
+    assert set(fitted.atom_classes_) == set(range(110))
+
+
+@pytest.mark.parametrize("name", ["LC-KSVD", "D-KSVD"])
+def test_nonzeros_follow_the_number_of_atoms(name, digits):
+    for n_atoms, expected in ((10, 5), (60, 12), (100, 20), (130, 26)):
+        fitted = clone(LEARNING[name]).set_params(n_atoms=n_atoms).fit(*digits)
+        assert fitted.n_nonzero_ == expected
+        assert fitted.coder_.n_nonzero == expected
+        assert np.count_nonzero(fitted.transform(digits[0]), axis=1).max() <= expected
+    assert clone(fitted).set_params(n_atoms=20, n_nonzero=3).fit(*digits).n_nonzero_ == 3
+    with pytest.raises(ValueError, match="n_nonzero=21 must be at most n_atoms=20"):
+        clone(fitted).set_params(n_atoms=20, n_nonzero=21).fit(*digits)
