@@ -1,6 +1,7 @@
 """Every method of every fitted estimator is lazy for lazy samples, with the bits of local calls."""
 
 import warnings
+from functools import cache
 
 import dask
 import dask.array as da
@@ -30,14 +31,19 @@ def _few_rows(recwarn):
     warnings.simplefilter("ignore", UserWarning)
 
 
+@cache
+def truth(kind, name, question):
+    model, Q = fitted(kind)[name]
+    return at_equal_blocks(getattr(model, question), Q)
+
+
 def asked(kind, name):
     """The lazy answers of a model and the truth, question by question."""
     model, Q = fitted(kind)[name]
     X = lazy(Q)
     for question in QUESTIONS:
         if hasattr(model, question):
-            method = getattr(model, question)
-            yield question, method(X), at_equal_blocks(method, Q)
+            yield question, getattr(model, question)(X), truth(kind, name, question)
 
 
 def check(found, computed, expected):
@@ -62,7 +68,8 @@ def test_threads_give_the_bits_of_local_calls_at_equal_blocks(kind, name):
 @pytest.mark.parametrize("kind", ["array", "frame", "others"])
 def test_worker_processes_give_the_bits_of_local_calls_at_equal_blocks(kind, client):
     answers = {}
-    for name in fitted(kind):
+    names = fitted(kind) if kind != "frame" else ("CSR", "dictionary", "linear", "residual")
+    for name in names:  # frames differ from arrays before an estimator is asked
         for question, found, expected in asked(kind, name):
             answers[name, question] = (found, expected)
     computed = client.gather(client.compute([found for found, _ in answers.values()]))

@@ -85,6 +85,17 @@ def test_a_pickled_dictionary_has_the_bits_of_its_own():
         np.testing.assert_array_equal(again.dictionary_.gram, model.dictionary_.gram)
 
 
+def test_a_pickled_dictionary_is_saved_and_loaded(tmp_path):
+    X, Q = vectors(30, 0)[0], vectors(9, 1)[0]
+    for kernel in ("rbf", "sigmoid"):  # as it is, and clipped
+        coder = kc.KernelSparseCoder(kernel, atoms=12)
+        with pytest.warns(match="indefinite") if kernel == "sigmoid" else dask.config.set():
+            coder.fit(X)
+        kc.save(cloudpickle.loads(cloudpickle.dumps(coder)), tmp_path / f"{kernel}.kc")
+        loaded = kc.load(tmp_path / f"{kernel}.kc")
+        np.testing.assert_array_equal(loaded.transform(Q), coder.transform(Q))
+
+
 def test_arrays_that_begin_at_any_byte_have_the_same_codes():
     X = vectors(30, 0)[0]
     raw = np.empty(X.nbytes + 8, np.uint8)

@@ -12,11 +12,17 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..codes import Codes
+from ..distributed.methods import RowAnswer, over_blocks, refuse_lazy
 from ..validation import check_count
 from .sets import DescriptorSets, Sets, check_sets
 
 # Blocks of descriptors whose intermediate arrays take about this many numbers (32 MB).
 BLOCK_SIZE = 2**22
+
+
+def _vector(transformer: SetTransformer, dtype: np.dtype) -> RowAnswer:
+    """What ``transform`` answers for a set; blocks of sets do not tell their precision."""
+    return RowAnswer((transformer._n_features_out,), np.dtype(np.float64))
 
 
 class SetTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -46,6 +52,7 @@ class SetTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if self.n_samples is not None:
             check_count("n_samples", self.n_samples)
         self._check_parameters()
+        refuse_lazy(self, X, training=True)
         sets = check_sets(X, ndim=self._descriptor_ndim(), positions=self._wants_positions)
         if sets.n_descriptors == 0:
             raise ValueError(
@@ -58,6 +65,7 @@ class SetTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._n_features_out = self._learn(sample, random_state)
         return self
 
+    @over_blocks(_vector, takes="items")
     def transform(self, X: Sets) -> NDArray:
         """One vector per set.
 

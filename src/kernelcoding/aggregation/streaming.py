@@ -12,6 +12,8 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..distributed.inputs import is_lazy
+from ..distributed.methods import RowAnswer, over_blocks
 from ..validation import check_count
 from .base import applied
 from .sets import DescriptorSet
@@ -31,6 +33,13 @@ class PlacedDescriptors(Protocol):
     @property
     def shape(self) -> tuple[int, int]:
         """Height and width of the image."""
+
+
+def _vector(aggregator: ImageAggregator, dtype: np.dtype) -> RowAnswer:
+    """What ``transform`` answers for an image; extractors describe in single precision."""
+    skips = getattr(aggregator.extractor, "on_error", "raise") == "skip"
+    width = len(aggregator.get_feature_names_out())
+    return RowAnswer((width,), np.dtype(np.float32), may_skip=skips)
 
 
 class ImageAggregator(TransformerMixin, BaseEstimator):
@@ -117,21 +126,19 @@ class ImageAggregator(TransformerMixin, BaseEstimator):
         if self.n_samples is not None:
             check_count("n_samples", self.n_samples)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        images = list(X)
-        share = None if self.n_samples is None else -(-self.n_samples // max(1, len(images)))
+        given = clone(self.extractor), self.n_samples, seed
+        if is_lazy(X):
+            from ..distributed.gathering import from_blocks
 
-        def draw(index: int, record: PlacedDescriptors) -> DescriptorSet:
-            count = len(record.descriptors)
-            rows = np.arange(count)
-            if share is not None and share < count:
-                chosen = np.random.default_rng((seed, index)).choice(count, share, replace=False)
-                rows = np.sort(chosen)
-            return DescriptorSet(record.descriptors[rows], record.positions[rows], record.shape)
-
-        sets, self.skipped_ = clone(self.extractor).map(images, draw)
-        self.aggregator_ = clone(self.aggregator).fit(sets)
+            found = from_blocks(X, drawn_sets, *given)
+        else:
+            images = list(X)
+            found = [drawn_sets(images, 0, len(images), *given)]
+        self.skipped_ = [index for _, skipped in found for index in skipped]
+        self.aggregator_ = clone(self.aggregator).fit([one for sets, _ in found for one in sets])
         return self
 
+    @over_blocks(_vector, takes="items")
     def transform(self, X: Iterable[object]) -> NDArray:
         """One vector per image.
 
@@ -157,7 +164,7 @@ class ImageAggregator(TransformerMixin, BaseEstimator):
             warnings.warn(
                 f"{len(empty)} of {len(found)} images have no descriptors, their vectors are "
                 f"zeros: rows {empty}.",
-                stacklevel=2,
+                stacklevel=4,
             )
         kind = next((vector.dtype for vector in found if vector is not None), np.float64)
         vectors = np.zeros((len(found), len(self.get_feature_names_out())), dtype=kind)
@@ -177,3 +184,39 @@ class ImageAggregator(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
+
+
+def drawn_sets(
+    images: list[object],
+    first: int,
+    total: int,
+    extractor: TransformerMixin,
+    n_samples: int | None,
+    seed: int,
+) -> tuple[list[DescriptorSet], list[int]]:
+    """Some descriptors of each image, the same however images are grouped, and who was skipped.
+
+    Parameters
+    ----------
+    images : list of images
+    first : int
+        Number of the first one among all.
+    total : int
+        Images in all.
+    extractor : transformer
+    n_samples : int or None
+        Descriptors to draw from all images.
+    seed : int
+    """
+    share = None if n_samples is None else -(-n_samples // max(1, total))
+
+    def draw(index: int, record: PlacedDescriptors) -> DescriptorSet:
+        count = len(record.descriptors)
+        rows = np.arange(count)
+        if share is not None and share < count:
+            generator = np.random.default_rng((seed, first + index))
+            rows = np.sort(generator.choice(count, share, replace=False))
+        return DescriptorSet(record.descriptors[rows], record.positions[rows], record.shape)
+
+    sets, skipped = extractor.map(images, draw)
+    return sets, [first + index for index in skipped]

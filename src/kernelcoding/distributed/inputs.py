@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from dask.delayed import Delayed
 
-__all__ = ["DaskBlocks", "blocks_of", "holds_lazy", "is_lazy", "same_blocks"]
+__all__ = ["DaskBlocks", "blocks_of", "holds_lazy", "is_lazy", "item_blocks_of", "same_blocks"]
 
 
 def is_lazy(X: object) -> bool:
@@ -149,6 +149,23 @@ def _array_blocks(X: Any) -> DaskBlocks:
     return DaskBlocks(
         list(X.to_delayed().ravel()), known, X.dtype, tuple(int(size) for size in X.shape[1:])
     )
+
+
+def item_blocks_of(X: Any) -> DaskBlocks:
+    """The blocks of items that Dask holds: images, their paths, or sets of descriptors.
+
+    Parameters
+    ----------
+    X : Dask array of shape (n,) or (n, H, W, ...), series, bag, or list of delayed lists
+        In blocks of whole items.
+    """
+    if isinstance(X, list):
+        return DaskBlocks(list(X))
+    if getattr(X, "ndim", 1) > 1:
+        return blocks_of(X)
+    lengths = X.chunks[0] if hasattr(X, "chunks") else (np.nan,)
+    known = None if any(np.isnan(length) for length in lengths) else tuple(map(int, lengths))
+    return DaskBlocks(list(np.ravel(np.array(X.to_delayed(), dtype=object))), known)
 
 
 def same_blocks(X: DaskBlocks, y: Any) -> list[Delayed]:

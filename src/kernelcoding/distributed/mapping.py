@@ -17,7 +17,7 @@ from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .inputs import DaskBlocks, blocks_of, is_lazy
+from .inputs import DaskBlocks, blocks_of, is_lazy, item_blocks_of
 from .methods import Answer, RowAnswer, precision_of
 from .shared import Shared
 
@@ -40,7 +40,9 @@ class Call:
         return f"{type(self.estimator).__name__}.{self.method}"
 
 
-def lazily(call: Call, X: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> da.Array:
+def lazily(
+    call: Call, X: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> da.Array | list[Delayed]:
     """What the method answers for all rows, one chunk per block of X, not yet computed.
 
     Parameters
@@ -57,7 +59,7 @@ def lazily(call: Call, X: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -
             f"{call.name} got an argument of Dask beside a first one in memory: both must be lazy, "
             "in the same blocks of rows, or both in memory."
         )
-    blocks = blocks_of(X)
+    blocks = item_blocks_of(X) if call.takes == "items" else blocks_of(X)
     _check_columns(call, blocks)
     given = [(None, arg) for arg in args] + list(kwargs.items())
     further = [(name, arg) for name, arg in given if arg is not None]
@@ -67,6 +69,9 @@ def lazily(call: Call, X: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -
         call.before(call.estimator)
     model = shared(call.estimator)
     names = tuple(name for name, _ in further)
+    if row is None:
+        task = dask.delayed(ask, pure=True)
+        return [task(model, call.method, None, names, block) for block in blocks.blocks]
     return rows_of_blocks(
         f"kernelcoding-{call.method}",
         (ask, model, call.method, row, names),
@@ -121,7 +126,9 @@ def rows_of_blocks(
     inputs: list[Any] = [part for part in task if isinstance(part, Delayed)]
     inputs += [block for column in columns for block in column.blocks]
     graph = HighLevelGraph.from_collections(key, layer, dependencies=inputs)
-    return array_of(graph, key, blocks.known_lengths or (np.nan,) * len(blocks), row)
+    unknown = row.may_skip or blocks.known_lengths is None
+    lengths = (np.nan,) * len(blocks) if unknown else blocks.known_lengths
+    return array_of(graph, key, lengths or (), row)
 
 
 def array_of(graph: HighLevelGraph, key: str, lengths: Sequence[float], row: RowAnswer) -> da.Array:
@@ -142,7 +149,12 @@ def empty(row: RowAnswer) -> np.ndarray | sparse.csr_array:
 
 
 def ask(
-    model: Shared, method: str, row: RowAnswer, names: tuple[str | None, ...], X: Any, *columns: Any
+    model: Shared,
+    method: str,
+    row: RowAnswer | None,
+    names: tuple[str | None, ...],
+    X: Any,
+    *columns: Any,
 ) -> Any:
     """What a task does: the method of the estimator on one block.
 
@@ -151,8 +163,8 @@ def ask(
     model : Shared
         Holds the estimator.
     method : str
-    row : RowAnswer
-        What was declared.
+    row : RowAnswer or None
+        What was declared; None where the answer is no array.
     names : tuple of str or None
         Of the further columns, None for what is given by position.
     X : array, CSR matrix or data frame
@@ -161,12 +173,14 @@ def ask(
         Further arguments, row by row.
     """
     if X.shape[0] == 0 if hasattr(X, "shape") else not len(X):
-        return empty(row)
+        return [] if row is None else empty(row)
+    if getattr(X, "ndim", 2) == 1:
+        X = X.tolist()  # paths
     args = [column for name, column in zip(names, columns, strict=True) if name is None]
     named = {name: column for name, column in zip(names, columns, strict=True) if name is not None}
     with config_context(transform_output="default"):
         found = getattr(model.value, method)(X, *args, **named)
-    return found.astype(row.dtype, copy=False)
+    return found if row is None else found.astype(row.dtype, copy=False)
 
 
 # Checks -----------------------------------------------------------------------------------------
@@ -186,7 +200,7 @@ def _require_plain_output(call: Call) -> None:
 def _check_columns(call: Call, blocks: DaskBlocks) -> None:
     """The checks of features that scikit-learn makes, before anything is computed."""
     shape = blocks.sample_shape
-    if shape is None:
+    if shape is None or call.takes == "items":
         return
     if call.takes == "codes":
         width = call.estimator.dictionary_.n_atoms

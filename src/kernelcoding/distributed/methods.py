@@ -40,15 +40,19 @@ class RowAnswer:
     dtype : dtype
     is_csr : bool, default=False
         Whether rows come as a CSR array.
+    may_skip : bool, default=False
+        Whether a block may have fewer rows in the answer: images that cannot be read are left out.
     """
 
     shape: tuple[int, ...]
     dtype: np.dtype
     is_csr: bool = False
+    may_skip: bool = False
 
 
-# Of the fitted estimator and the numbers of its samples: what it will answer for one row.
-Answer = Callable[[Any, np.dtype], RowAnswer]
+# Of the fitted estimator and the numbers of its samples: what it will answer for one row. None:
+# whatever it is, answers stay a list of delayed blocks.
+Answer = Callable[[Any, np.dtype], RowAnswer | None]
 
 
 def over_blocks(
@@ -60,8 +64,9 @@ def over_blocks(
     ----------
     answer : callable
         Of the estimator and the precision of the samples: the :class:`RowAnswer`.
-    takes : {"samples", "codes"}, default="samples"
-        What the first argument holds. Further ones hold one row per row of it.
+    takes : {"samples", "codes", "items"}, default="samples"
+        What the first argument holds; items are images, their paths, or sets of descriptors.
+        Further arguments hold one row per row of it.
     before : callable, default=None
         Of the estimator: what is done once, before any block, and kept with it.
     """

@@ -8,17 +8,26 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from ..distributed.inputs import is_lazy
+from ..distributed.methods import RowAnswer, over_blocks
 from .channel_set import ChannelLike, as_channels, channel_names
 from .checks import check_max_side
-from .moments import Moments, image_moments
+from .moments import Moments, image_moments, joined
 from .reading import Images
 
 FLOOR = 1e-4  # smallest mean variance that the ridge is a fraction of, relative to training images
 ROUNDING = 1e-7  # deviations below this fraction of the largest value are rounding, also of roots
+
+
+def _matrix(covariance: RegionCovariance, dtype: np.dtype) -> RowAnswer:
+    """What ``transform`` answers for an image."""
+    size = len(covariance.deviations_) + bool(covariance.embed_mean)
+    skips = covariance.on_error == "skip"
+    return RowAnswer((size, size), np.dtype(np.float64), may_skip=skips)
 
 
 class RegionCovariance(TransformerMixin, BaseEstimator):
@@ -156,10 +165,13 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
         matrices : array of shape (n, p, p)
             Symmetric positive definite, float64.
         """
+        if is_lazy(X):
+            return self.fit(X).transform(X)
         moments = self._moments(X)
         self._learn(moments)
         return self._finished(moments)
 
+    @over_blocks(_matrix, takes="items")
     def transform(self, X: Images) -> NDArray:
         """Covariances of images.
 
@@ -184,10 +196,16 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
             )
         check_max_side(self.max_side)
         channels = as_channels(self.channels)
+        self.channel_names_ = channel_names(channels)
+        if is_lazy(X):
+            from ..distributed.gathering import from_blocks
+
+            found = from_blocks(X, _moments_of, clone(self))
+            self.skipped_ = [index for _, skipped in found for index in skipped]
+            return joined([moments for moments, _ in found])
         moments, self.skipped_ = image_moments(
             X, channels, max_side=self.max_side, on_error=self.on_error, n_jobs=self.n_jobs
         )
-        self.channel_names_ = channel_names(channels)
         return moments
 
     def _learn(self, moments: Moments) -> None:
@@ -231,3 +249,11 @@ def gaussian_embedding(means: NDArray, covariances: NDArray) -> NDArray:
     matrices[:, :size, :size] = covariances + means[:, :, np.newaxis] * means[:, np.newaxis]
     matrices[:, :size, size] = matrices[:, size, :size] = means
     return matrices
+
+
+def _moments_of(
+    images: Images, first: int, total: int, covariance: RegionCovariance
+) -> tuple[Moments, list[int]]:
+    """Moments of a block of images, and which of all images were skipped."""
+    own = clone(covariance)
+    return own._moments(images), [first + index for index in own.skipped_]

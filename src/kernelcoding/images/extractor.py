@@ -6,12 +6,18 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 
+from ..distributed.methods import over_blocks
 from .mapping import map_images
 from .reading import Answer, ImageLike, Images
 from .records import ImageDescriptors
+
+
+def _anything(extractor: DescriptorExtractor, dtype: np.dtype) -> None:
+    """What ``transform`` answers for an image is no array: it stays in delayed blocks."""
 
 
 class DescriptorExtractor(TransformerMixin, BaseEstimator):
@@ -48,13 +54,15 @@ class DescriptorExtractor(TransformerMixin, BaseEstimator):
         self.describer()
         return self
 
+    @over_blocks(_anything, takes="items")
     def transform(self, X: Images) -> list[ImageDescriptors]:
         """Describe images.
 
         Parameters
         ----------
         X : list of paths, arrays or ``Masked``
-            The images.
+            The images. For images or paths of Dask (an array, a series, a bag, a list of delayed
+            lists) the answer is a list of delayed blocks, each a list of records.
 
         Returns
         -------

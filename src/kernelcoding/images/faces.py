@@ -12,10 +12,17 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..distributed.methods import RowAnswer, over_blocks, refuse_lazy
 from ..validation import check_count
 from .extras import optional
 from .mapping import map_images
 from .reading import Images, gray_of
+
+
+def _features(faces: RandomFaces, dtype: np.dtype) -> RowAnswer:
+    """What ``transform`` answers for an image."""
+    skips = faces.on_error == "skip"
+    return RowAnswer((faces._n_features_out,), np.dtype(np.float64), may_skip=skips)
 
 
 class RandomFaces(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -125,6 +132,7 @@ class RandomFaces(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self._draw(pixels)
         return self._project(pixels)
 
+    @over_blocks(_features, takes="items")
     def transform(self, X: Images) -> NDArray:
         """Features of images.
 
@@ -159,6 +167,7 @@ class RandomFaces(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def _pixels(self, X: Images, shape: tuple[int, int] | None) -> NDArray:
         """One row of pixels per image; ``fit`` (no shape) learns the shape."""
+        refuse_lazy(self, X, training=True)
         if is_flat(X):
             self.skipped_ = []
             self.shape_ = shape

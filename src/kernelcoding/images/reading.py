@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..distributed.inputs import is_lazy
 from .extras import optional
 
 Source = TypeVar("Source")
@@ -137,6 +138,12 @@ def list_of(sources: Iterable[Source]) -> list[Source]:
     if getattr(sources, "ndim", 3) == 2:
         raise ValueError(
             "Expected a list of images, got one array of 2 dimensions: wrap it in a list."
+        )
+    if is_lazy(sources):
+        raise ValueError(
+            "Images of Dask would all be read in this process: pass a list of them, or use the "
+            "transform of an extractor, ImageAggregator, VisualWords or RegionCovariance, which "
+            "reads them block by block."
         )
     listed = list(sources)
     if not listed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Self, TypeAlias, cast
 
 import numpy as np
@@ -13,6 +14,8 @@ from sklearn.decomposition import PCA
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..distributed.inputs import is_lazy
+from ..distributed.methods import RowAnswer, over_blocks
 from ..validation import check_count
 from .codebook import ALGORITHMS, NORMALIZATIONS, count_words, learn_words
 from .extractor import DescriptorExtractor
@@ -22,6 +25,13 @@ from .records import ImageDescriptors
 from .sift import DenseRootSIFT
 
 ImagesOrSets: TypeAlias = Sequence[ImageLike | ImageDescriptors] | NDArray
+
+
+def _histogram(words: VisualWords, dtype: np.dtype) -> RowAnswer:
+    """What ``transform`` answers for an image."""
+    skips = getattr(words.descriptors, "on_error", "raise") == "skip"
+    kind = np.dtype(np.float64)
+    return RowAnswer((words._n_features_out,), kind, may_skip=skips)
 
 
 class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -132,7 +142,8 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         self._fit_words(X)
         if self.n_components is not None:
-            self._fit_whitening(self._histograms(X), self.n_components)
+            whole = self.transform(X) if is_lazy(X) else self._histograms(X)
+            self._fit_whitening(np.asarray(whole), self.n_components)
         return self
 
     def fit_transform(self, X: ImagesOrSets, y: object = None) -> NDArray:
@@ -149,12 +160,15 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         -------
         histograms : array of shape (n, n_words) or (n, n_components)
         """
+        if is_lazy(X):
+            return self.fit(X).transform(X)
         self._fit_words(X)
         histograms = self._histograms(X)
         if self.n_components is not None:
             self._fit_whitening(histograms, self.n_components)
         return self._whitened(histograms)
 
+    @over_blocks(_histogram, takes="items")
     def transform(self, X: ImagesOrSets) -> NDArray:
         """Histograms of images.
 
@@ -174,15 +188,12 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self._check_parameters()
         random_state = check_random_state(self.random_state)
         seed = int(random_state.randint(2**31 - 1))
-        quota = -(-self.n_samples // max(1, len(X)))
+        if is_lazy(X):
+            from ..distributed.gathering import from_blocks
 
-        def draw(index: int, values: NDArray) -> NDArray:
-            generator = np.random.default_rng((seed, index))
-            if len(values) <= quota:
-                return values
-            return values[generator.choice(len(values), quota, replace=False)]
-
-        drawn, _ = self._map(X, draw)
+            drawn = list(chain.from_iterable(from_blocks(X, _drawn, clone(self), seed)))
+        else:
+            drawn = _drawn(X, 0, len(X), self, seed)
         self.n_features_in_ = check_widths(drawn)
         sample = np.concatenate([values for values in drawn if len(values)])
         if len(sample) < self.n_words:
@@ -261,6 +272,19 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
+
+
+def _drawn(X: ImagesOrSets, first: int, total: int, words: VisualWords, seed: int) -> list[NDArray]:
+    """Some descriptors of each image, the same however images are grouped."""
+    quota = -(-words.n_samples // max(1, total))
+
+    def draw(index: int, values: NDArray) -> NDArray:
+        generator = np.random.default_rng((seed, first + index))
+        if len(values) <= quota:
+            return values
+        return values[generator.choice(len(values), quota, replace=False)]
+
+    return words._map(X, draw)[0]
 
 
 def is_descriptors(item: object, arrays: bool) -> bool:
