@@ -1,6 +1,6 @@
 """Sparse, local and supervised coding in kernel space, as scikit-learn estimators."""
 
-from . import constraints, kernels, priors
+from . import constraints, distributed, kernels, priors
 from ._version import __version__
 from .classification import (
     DiscriminativeKSVD,
@@ -43,6 +43,7 @@ __all__ = [
     "Views",
     "__version__",
     "constraints",
+    "distributed",
     "kernels",
     "load",
     "priors",

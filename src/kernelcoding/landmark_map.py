@@ -16,6 +16,7 @@ from .codes import dense
 from .dictionary import PointDictionary
 from .dictionary.building import choose_landmarks, given_landmarks
 from .dictionary.choosing import named_choice
+from .distributed.methods import one_number, one_vector, over_blocks, refuse_lazy
 from .gram import GramFacts
 from .kernels import Kernel, as_kernel
 from .kernels.names import KernelLike
@@ -157,6 +158,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             self.n_candidates,
         )
 
+    @over_blocks(one_vector)
     def transform(self, X: ArrayLike | sparse.csr_array) -> NDArray:
         """The vectors of samples.
 
@@ -181,6 +183,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         map_blocks(write, len(vectors), self._block(), self.n_jobs)
         return vectors
 
+    @over_blocks(one_number)
     def reconstruction_error(self, X: ArrayLike | sparse.csr_array) -> NDArray:
         r"""What the landmarks miss of samples: squared distances in H to their span.
 
@@ -228,7 +231,8 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def _validate(
         self, X: ArrayLike | sparse.csr_array, kernel: Kernel, reset: bool
     ) -> NDArray | sparse.csr_array:
-        return validate_data(
+        refuse_lazy(self, X, training=reset)
+        checked = validate_data(
             self,
             X,
             dtype=[np.float64, np.float32],
@@ -236,6 +240,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             accept_sparse="csr" if _takes_rows(kernel) else False,
             reset=reset,
         )
+        return checked if sparse.issparse(checked) else np.require(checked, requirements="A")
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``kernel__gamma`` works for a kernel given by name, too."""

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from .codes import Codes, is_csr
+from .distributed.methods import refuse_lazy
 from .stacks import Stack, objects
 from .views import ViewName, Views, is_dict, is_frame, is_mixed
 
@@ -57,6 +58,7 @@ def samples(
         Whether these are training samples.
     min_samples : int, default=1
     """
+    refuse_lazy(estimator, X, training=reset)
     found: Stack
     if _are_views(X, kernel.views, reset):
         found = _views(X, kernel.views)
@@ -87,7 +89,7 @@ def _array(
     estimator: BaseEstimator, X: Any, kernel: TakesSamples, reset: bool, min_samples: int
 ) -> NDArray:
     try:
-        return validate_data(
+        checked = validate_data(
             estimator,
             X,
             dtype=[np.float64, np.float32],
@@ -95,6 +97,8 @@ def _array(
             ensure_min_samples=min_samples,
             reset=reset,
         )
+        # Arrays from other processes may begin at any byte, and are computed with in other ways.
+        return np.require(checked, requirements="A")
     except ValueError as error:
         if "contains NaN" not in str(error):
             raise

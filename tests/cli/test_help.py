@@ -15,6 +15,7 @@ from helpers.commands import done, failed
         (["reproduce"], ["reproduce yaleb --data-home DIR --out runs/"]),
         (["report"], ["report runs/ --out report.html"]),
         (["datasets"], ["datasets --how fmd"]),
+        (["warm-up"], ["warm-up"]),
     ],
 )
 def test_help_teaches_by_example(command, examples):

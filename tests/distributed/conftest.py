@@ -7,22 +7,33 @@ import pytest
 if importlib.util.find_spec("dask") is None or importlib.util.find_spec("distributed") is None:
     collect_ignore_glob = ["test_*.py"]
 
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": 1,  # a block may end one worker, not two
+    "distributed.comm.timeouts.connect": "30s",
+}
+
 
 @pytest.fixture(scope="session")
 def cluster():
     """Two worker processes of one thread, each with a nanny that starts it again."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster:
+    import dask
+
+    import distributed
+
+    with (
+        dask.config.set(SETTINGS),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+    ):
         yield cluster
 
 
 @pytest.fixture
 def client(cluster):
-    """A client of the cluster; Dask computes there while the test runs."""
+    """A client of the cluster, whole; Dask computes there while the test runs."""
     from distributed import Client
 
     with Client(cluster) as client:
-        client.wait_for_workers(2, timeout=30)
+        client.wait_for_workers(2, timeout=60)
         yield client

@@ -24,10 +24,12 @@ from ..dictionary.building import choose_landmarks, given_landmarks
 from ..dictionary.choosing import named_choice
 from ..dictionary_learning.loop import Alternation, Progress
 from ..dictionary_learning.starts import shares
+from ..distributed.methods import one_vector, over_blocks, refuse_lazy
 from ..kernels import Kernel, Linear, as_kernel
 from ..kernels.names import KernelLike
 from ..memory import announce, memory_advice
 from ..validation import check_count, check_positive, samples
+from .answers import class_scores, one_label
 from .labels import one_for_two
 from .pair_learning import ClassPair, ClassSamples, PairLearner, Weights, of_landmarks, of_samples
 
@@ -259,6 +261,7 @@ class KernelDictionaryPairLearning(
 
     # Using what was learned ------------------------------------------------------------------
 
+    @over_blocks(one_vector)
     def transform(self, X: ArrayLike) -> NDArray:
         r"""Codes of all classes side by side, :math:`P_k\phi(x)`.
 
@@ -278,6 +281,7 @@ class KernelDictionaryPairLearning(
             codes[rows] = similarity @ self.analysis_
         return codes
 
+    @over_blocks(class_scores)
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Negative residuals, up to k(x, x): the larger, the better a class explains the sample.
 
@@ -293,6 +297,7 @@ class KernelDictionaryPairLearning(
         """
         return one_for_two(self._scores(X))
 
+    @over_blocks(one_label)
     def predict(self, X: ArrayLike) -> NDArray:
         """The class of smallest residual.
 
@@ -358,6 +363,7 @@ class KernelDictionaryPairLearning(
     def _validate_training(
         self, X: ArrayLike, y: ArrayLike, kernel: Kernel
     ) -> tuple[NDArray, NDArray]:
+        refuse_lazy(self, X, training=True)
         checked, labels = validate_data(
             self,
             X,

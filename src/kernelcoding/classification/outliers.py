@@ -17,6 +17,7 @@ from ..coders.coding import map_codes
 from ..coders.sparse import KernelSparseCoder
 from ..coders.transformer import CodingTransformer
 from ..dictionary import Dictionary, PointDictionary
+from ..distributed.methods import RowAnswer, one_number, over_blocks
 from ..parallel import map_blocks
 from ..problem import CodingProblem
 from ..solvers.result import CodingResult, Convergence
@@ -25,6 +26,11 @@ from ..stacks import identities, with_type
 FENCE = 1.5  # quartile distances below the first quartile: Tukey's rule
 AUTO = "auto"
 BLOCK = 256  # samples that share one copy of the Gram matrix
+
+
+def _sign(detector: KernelOutlierDetector, dtype: np.dtype) -> RowAnswer:
+    """What ``predict`` answers for a sample: -1 or 1."""
+    return RowAnswer((), np.dtype(int))
 
 
 class KernelOutlierDetector(OutlierMixin, BaseEstimator):
@@ -137,6 +143,7 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
             return float(low - FENCE * (high - low))
         return float(np.percentile(scores, 100.0 * self.contamination))
 
+    @over_blocks(one_number)
     def score_samples(self, X: ArrayLike) -> NDArray:
         """Minus the squared residuals in H: the lower, the stranger.
 
@@ -151,8 +158,9 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self.coder_._validate_query(X)
-        return -self._errors(X, stacklevel=4)
+        return -self._errors(X, stacklevel=5)
 
+    @over_blocks(one_number)
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Scores above the threshold: negative for outliers.
 
@@ -168,8 +176,9 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self.coder_._validate_query(X)
-        return -self._errors(X, stacklevel=4) - self.offset_
+        return -self._errors(X, stacklevel=5) - self.offset_
 
+    @over_blocks(_sign)
     def predict(self, X: ArrayLike) -> NDArray:
         """Which samples are outliers.
 
@@ -185,7 +194,7 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self.coder_._validate_query(X)
-        scores = -self._errors(X, stacklevel=4) - self.offset_
+        scores = -self._errors(X, stacklevel=5) - self.offset_
         return np.where(scores < 0, -1, 1)
 
     # Machinery -------------------------------------------------------------------------------

@@ -20,11 +20,20 @@ from ..coders.transformer import CodingTransformer
 from ..coders.zero_codes import why_zero
 from ..codes import Codes, zero_rows
 from ..dictionary import Dictionary, PointDictionary
+from ..distributed.methods import one_number, over_blocks, refuse_lazy
 from ..validation import check_codes
 from ..views import sequence_of
+from .answers import class_probabilities, class_scores, one_label
 from .carried_labels import CarriedLabels, carried_labels
 from .class_residuals import ClassResiduals
 from .residual_calibration import ResidualCalibration
+
+
+def _calibrate(classifier: ResidualClassifier) -> None:
+    """Find the temperature of probabilities, once for all blocks."""
+    rule = classifier._residual_rule()
+    kept = classifier._kept_calibration(rule)
+    kept.probabilities(np.zeros((1, rule.n_classes)), rule, classifier.coder_._coding())
 
 
 class ResidualClassifier(ClassifierMixin, BaseEstimator):
@@ -132,6 +141,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         """
         coder = KernelSparseCoder() if self.coder is None else self.coder
         _require_source_of_codes(coder)
+        refuse_lazy(self, X, training=True)
         y = self._validate_labels(X, y)
         self.classes_, numbers = np.unique(y, return_inverse=True)
         self.coder_ = clone(coder)
@@ -177,6 +187,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(labels)
         return labels
 
+    @over_blocks(class_scores)
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Negative residuals: the larger, the better the class explains the sample.
 
@@ -191,9 +202,10 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
             With two classes, the score of the second minus that of the first. Where the code is
             all zero, a class without atoms scores minus infinity.
         """
-        scores = -self._residuals(X, self._codes(X), stacklevel=4)
+        scores = -self._residuals(X, self._codes(X), stacklevel=5)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
+    @over_blocks(one_label)
     def predict(self, X: ArrayLike) -> NDArray:
         """The class of smallest residual.
 
@@ -207,9 +219,10 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         labels : array of shape (n,)
             One of ``classes_`` each.
         """
-        residuals = self._residuals(X, self._codes(X), stacklevel=4)
+        residuals = self._residuals(X, self._codes(X), stacklevel=5)
         return self.classes_[residuals.argmin(axis=1)]
 
+    @over_blocks(class_probabilities, before=_calibrate)
     def predict_proba(self, X: ArrayLike) -> NDArray:
         r"""Probabilities of the classes, in the order of the scores.
 
@@ -230,10 +243,11 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         probabilities : array of shape (n, n_classes)
             Rows sum to one.
         """
-        residuals = self._residuals(X, self._codes(X), stacklevel=4)
+        residuals = self._residuals(X, self._codes(X), stacklevel=5)
         rule, coding = self._residual_rule(), self.coder_._coding()
         return self._kept_calibration(rule).probabilities(residuals, rule, coding)
 
+    @over_blocks(one_label)
     def predict_from_codes(self, X: ArrayLike, codes: Codes) -> NDArray:
         """The class of smallest residual for samples whose codes are known already.
 
@@ -250,8 +264,9 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
             One of ``classes_`` each.
         """
         check_is_fitted(self)
-        return self.classes_[self._residuals(X, codes, stacklevel=4).argmin(axis=1)]
+        return self.classes_[self._residuals(X, codes, stacklevel=5).argmin(axis=1)]
 
+    @over_blocks(one_number)
     def concentration(self, X: ArrayLike) -> NDArray:
         r"""Sparsity concentration index, a rejection score in [0, 1].
 
@@ -306,7 +321,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         formulation, options = self.coder_._coding()
         compact = replace(options, sparse_output=options.sparse_output or formulation.is_sparse)
         dictionary = self.coder_.dictionary_
-        return code_samples(formulation, compact, dictionary, X, stacklevel=6, tell_zeros=False)
+        return code_samples(formulation, compact, dictionary, X, stacklevel=7, tell_zeros=False)
 
     def _residuals(self, X: ArrayLike, codes: Codes, stacklevel: int) -> NDArray:
         """Residual of each class up to k(x, x), (n, n_classes)."""

@@ -30,6 +30,7 @@ from ..dictionary_learning.learner import AtomLearner
 from ..dictionary_learning.loop import Alternation, Outcome, Progress
 from ..dictionary_learning.starts import initial_loads, shares
 from ..dictionary_learning.updates import update_for
+from ..distributed.methods import over_blocks
 from ..formulations import Formulation
 from ..kernels import Kernel, as_kernel
 from ..kernels.names import KernelLike
@@ -37,6 +38,7 @@ from ..solvers.result import Options
 from ..stacks import with_type
 from ..validation import check_count, check_positive, samples
 from . import ridge
+from .answers import class_scores, one_label
 from .classifiers import LinearClassifier
 from .label_frame import LabelFrame
 from .labels import one_for_two
@@ -176,6 +178,7 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
 
     # Using what was learned ------------------------------------------------------------------
 
+    @over_blocks(class_scores)
     def decision_function(self, X: ArrayLike) -> NDArray:
         r"""Scores of the classes, :math:`W y`.
 
@@ -191,6 +194,7 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
         """
         return one_for_two(self._scores(X))
 
+    @over_blocks(one_label)
     def predict(self, X: ArrayLike) -> NDArray:
         """The class of largest score.
 
@@ -209,7 +213,7 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
 
     def _scores(self, X: ArrayLike) -> NDArray:
         X = self._validate_query(X)
-        codes = code_samples(*self._coding(), self.dictionary_, X)
+        codes = code_samples(*self._coding(), self.dictionary_, X, stacklevel=7)
         return self.classifier_.scores(codes)
 
     # Checks ----------------------------------------------------------------------------------

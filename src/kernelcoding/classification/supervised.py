@@ -21,6 +21,7 @@ from ..dictionary_learning.coding import total
 from ..dictionary_learning.frames import Frame
 from ..dictionary_learning.loop import Progress
 from ..dictionary_learning.state import Candidate
+from ..distributed.methods import over_blocks
 from ..formulations import Formulation
 from ..kernel_learning import KernelLearning
 from ..kernels import Kernel
@@ -28,6 +29,7 @@ from ..problem import CodingProblem
 from ..solvers.result import CodingResult, Convergence, Options
 from ..stacks import precision
 from ..validation import check_positive
+from .answers import class_probabilities, labels_or_indicators, scores_of_labels
 from .calibration import Calibration
 from .classifiers import Classifier
 from .labels import Labels
@@ -147,6 +149,7 @@ random_state
     eta_: float
     rho_: float
     training_kept_: str
+    _kept_for_learning = ("callback",)
 
     def __init__(
         self,
@@ -244,6 +247,7 @@ random_state
 
     # Using what was learned --------------------------------------------------------------------
 
+    @over_blocks(scores_of_labels)
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Scores of the classes.
 
@@ -261,6 +265,7 @@ random_state
         scores = self._scores(X)
         return self._labels.decision(scores)
 
+    @over_blocks(labels_or_indicators)
     def predict(self, X: ArrayLike) -> NDArray:
         """The class of highest score, or an indicator matrix of the positive ones.
 
@@ -276,6 +281,7 @@ random_state
         scores = self._scores(X)
         return self._labels.predict(scores)
 
+    @over_blocks(class_probabilities)
     def predict_proba(self, X: ArrayLike) -> NDArray:
         """Probabilities of the classes.
 
@@ -308,7 +314,7 @@ random_state
 
         formulation, options = self._coding()
         compact = replace(options, sparse_output=formulation.is_sparse)
-        map_codes(formulation, compact, self.dictionary_, X, write, stacklevel=5)
+        map_codes(formulation, compact, self.dictionary_, X, write, stacklevel=6)
         return scores
 
     # Machinery ---------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ except ModuleNotFoundError as missing:
 from .demo import demo_command
 from .experiments import datasets_command, report_command, reproduce_command
 from .models import encode_command, fit_command, predict_command
+from .warming import warm_up_command
 
 __all__ = ["app", "main"]
 
@@ -43,6 +44,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "reproduce": reproduce_command,
     "report": report_command,
     "datasets": datasets_command,
+    "warm-up": warm_up_command,
 }
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)

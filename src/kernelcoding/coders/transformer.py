@@ -9,11 +9,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..codes import Codes
 from ..dictionary import Dictionary, PointDictionary
+from ..distributed.methods import RowAnswer, one_number, over_blocks
 from ..formulations import Formulation
 from ..kernels import Kernel
 from ..solvers.result import Options
 from ..validation import check_codes, check_finite_codes, samples
 from .coding import code_samples, problems
+
+
+def _codes(estimator: CodingTransformer, dtype: np.dtype) -> RowAnswer:
+    """What ``transform`` answers for a sample."""
+    sparse_output = estimator._coding()[1].sparse_output
+    return RowAnswer((estimator._n_features_out,), dtype, sparse_output)
+
+
+def _points(estimator: CodingTransformer, dtype: np.dtype) -> RowAnswer:
+    """What ``inverse_transform`` answers for a code."""
+    points = estimator._atoms_in_input_space()
+    return RowAnswer(points.shape[1:], np.result_type(dtype, points.dtype))
 
 
 class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -32,6 +45,7 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self, "dictionary_")
         return samples(self, X, self.kernel_, reset=False)
 
+    @over_blocks(_codes)
     def transform(self, X: ArrayLike) -> Codes:
         """Code samples.
 
@@ -39,7 +53,8 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ----------
         X : array-like
             Samples as in :meth:`fit`; with a precomputed kernel, their similarities to all
-            training samples, shape (n, n_train).
+            training samples, shape (n, n_train). Samples of Dask (an array, a data frame, a list
+            of delayed blocks) are coded lazily, one task per block, as by all methods that follow.
 
         Returns
         -------
@@ -49,8 +64,9 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         X = self._validate_query(X)
         # One more frame than usual: scikit-learn wraps transform, for set_output.
-        return code_samples(*self._coding(), self.dictionary_, X, stacklevel=6)
+        return code_samples(*self._coding(), self.dictionary_, X, stacklevel=7)
 
+    @over_blocks(one_number)
     def reconstruction_error(self, X: ArrayLike, codes: Codes | None = None) -> NDArray:
         r"""Squared distance in H between samples and their reconstructions.
 
@@ -68,7 +84,7 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         X = self._validate_query(X)
         if codes is None:
-            codes = code_samples(*self._coding(), self.dictionary_, X)
+            codes = code_samples(*self._coding(), self.dictionary_, X, stacklevel=6)
         else:
             codes = check_codes(codes, self.dictionary_.n_atoms, len(X))
         check_finite_codes(codes)
@@ -78,6 +94,7 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             errors[rows] = exact.squared_error(codes[rows].astype(np.float64))
         return errors
 
+    @over_blocks(one_number)
     def certify(self, X: ArrayLike, codes: Codes) -> NDArray:
         """Upper bound on how far each code is from the optimum of its problem.
 
@@ -99,6 +116,7 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         blocks = problems(self.dictionary_, X)
         return np.concatenate([formulation.gap(problem, codes[rows]) for rows, problem in blocks])
 
+    @over_blocks(_points, takes="codes")
     def inverse_transform(self, codes: Codes) -> NDArray:
         """Combine the atoms in input space with the weights of the codes.
 
@@ -118,6 +136,10 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         codes = check_codes(codes, self.dictionary_.n_atoms)
         check_finite_codes(codes)
+        return codes @ self._atoms_in_input_space()
+
+    def _atoms_in_input_space(self) -> NDArray:
+        """The atoms as vectors, (n_atoms, n_features), or ValueError."""
         dictionary = self.dictionary_
         if (
             not isinstance(dictionary, PointDictionary)
@@ -131,4 +153,4 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 "(precomputed kernel, stacks of matrices, several views, texts, or combinations of "
                 "landmarks)."
             )
-        return codes @ dictionary.points
+        return dictionary.points

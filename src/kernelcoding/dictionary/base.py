@@ -7,7 +7,9 @@ which kind they hold.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import cached_property
+from typing import Any, Self
 
 from numpy.typing import NDArray
 
@@ -15,12 +17,24 @@ from ..gram import GramFacts
 from ..kernels.base import Kernel
 from ..problem import CodingProblem, Neighbours
 
+RECOMPUTED = ("gram_before_clipping", "gram", "facts")
+
 
 class Dictionary:
     """N atoms in the Hilbert space of a kernel."""
 
     kernel: Kernel
     index: NDArray | None = None  # which training samples the atoms are, where they are
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle holds: not the Gram matrix, which is the most of it and follows from it."""
+        return {name: value for name, value in vars(self).items() if name not in RECOMPUTED}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        made = object.__new__(type(self))
+        memo[id(self)] = made
+        vars(made).update({name: deepcopy(value, memo) for name, value in vars(self).items()})
+        return made
 
     @property
     def gram(self) -> NDArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +33,26 @@ class PointDictionary(Dictionary):
         Which training samples the atoms are, where they are; precomputed kernels need it.
     """
 
+    gram_before_clipping: NDArray
+
     def __init__(self, kernel: Kernel, points: NDArray, index: NDArray | None = None):
         self.kernel = kernel
         self.points = points
         self.index = index
         self._prepared = kernel.prepare(points, index)
-        self.gram_before_clipping = _finite(kernel.between(self._prepared, self._prepared))
+        self.gram_before_clipping = self._compared()
         self._basis = None if kernel.is_positive_definite else self._positive_part()
+
+    def _compared(self) -> NDArray:
+        """Similarities of the atoms, (N, N)."""
+        return _finite(self.kernel.between(self._prepared, self._prepared))
+
+    def __getattr__(self, name: str) -> Any:
+        # Pickles are without it: whoever reads one computes it when it is first asked for.
+        if name != "gram_before_clipping" or "_prepared" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.gram_before_clipping = self._compared()
+        return self.gram_before_clipping
 
     @property
     def is_clipped(self) -> bool:

@@ -150,6 +150,9 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     True
     """
 
+    # What partial_fit goes on from, and whom fit tells: nothing that coding needs.
+    _kept_for_learning = ("_learned", "_online", "callback")
+
     def __init__(
         self,
         coder: BaseKernelCoder | None = None,

@@ -91,9 +91,11 @@ def squared_distances(P: Points, Q: Points) -> NDArray:
     distances = product(left.points, right.points.T)
     # Symmetry needs the whole matrix at once; else short calls let an interrupt through.
     slices = [slice(None)] if alone else short_slices(len(distances), len(Q.points))
+    # Data frames are stored by columns: one order in memory is one compiled function, and one sum.
+    ours, theirs = (np.ascontiguousarray(stack.points) for stack in (P, Q))
     for rows in slices:
         norms = left.squared_norms[rows], right.squared_norms
-        finish_distances(distances[rows], *norms, P.points[rows], Q.points, near, alone)
+        finish_distances(distances[rows], *norms, ours[rows], theirs, near, alone)
     return distances
 
 
