@@ -23,7 +23,11 @@ allocating = compiled(**OPTIONS)
 # Where nothing is allocated nothing need be counted: reference counts of views are a quarter of
 # the time on small problems.
 inner = compiled(**OPTIONS, _nrt=False)
-# Sums may be reordered and fused so that they vectorise. NaN and infinity keep their meaning.
+# Numba optimises a function again with every function that calls it, and which of the copies runs
+# depends on what else a process has loaded. Bits are equal only where every copy must compute the
+# same: plain loops are in order (a product may join the one sum it is part of), and only inner
+# products, which call nothing and add to nothing, are summed in any order so that they vectorise.
+fused = compiled(**OPTIONS, _nrt=False, fastmath={"contract"})
 summing = compiled(**OPTIONS, _nrt=False, fastmath={"reassoc", "contract", "nsz"})
 
 
@@ -60,7 +64,7 @@ def dot(left, right):
     return total
 
 
-@summing
+@fused
 def subtract_rows(out, matrix, index, weights, count):
     """``out -= sum_i weights[i] matrix[index[i]]``, four rows in one pass over ``out``."""
     size = out.size
@@ -70,7 +74,7 @@ def subtract_rows(out, matrix, index, weights, count):
         c, d = matrix[index[i + 2], :size], matrix[index[i + 3], :size]
         wa, wb, wc, wd = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
         for j in range(size):
-            out[j] -= wa * a[j] + wb * b[j] + wc * c[j] + wd * d[j]
+            out[j] = out[j] - wa * a[j] - wb * b[j] - wc * c[j] - wd * d[j]
         i += 4
     while i < count:
         a = matrix[index[i], :size]
@@ -93,7 +97,7 @@ def with_room(factor, size, needed):
     return larger
 
 
-@summing
+@fused
 def forward(factor, size, columns, count):
     """Solve ``U' x = h`` in place for the first ``count`` rows of ``columns``."""
     i = 0
@@ -113,7 +117,7 @@ def forward(factor, size, columns, count):
                 x0, x1, x2, x3 = x[i], x[i + 1], x[i + 2], x[i + 3]
                 rest = x[end:size]
                 for j in range(rest.size):
-                    rest[j] -= x0 * u0[j] + x1 * u1[j] + x2 * u2[j] + x3 * u3[j]
+                    rest[j] = rest[j] - x0 * u0[j] - x1 * u1[j] - x2 * u2[j] - x3 * u3[j]
         i = end
 
 
@@ -129,7 +133,7 @@ def four_dots(a, b, c, d, x):
     return ax, bx, cx, dx
 
 
-@summing
+@fused
 def backward(factor, size, x):
     """Solve ``U z = x`` in place, four rows at a time: they share loads and do not wait."""
     end = size
@@ -150,7 +154,7 @@ def backward(factor, size, x):
         end = i
 
 
-@summing
+@inner
 def append(factor, size, column, pivot):
     """Add the row whose forward-solved column and squared diagonal entry are given."""
     for i in range(size):
@@ -158,7 +162,7 @@ def append(factor, size, column, pivot):
     factor[size, size] = np.sqrt(pivot)
 
 
-@summing
+@inner
 def mix(upper, lower, carry, cosine, sine):
     """Rotate the pair (carry, lower): the first goes to ``upper``, the second stays in carry."""
     for j in range(upper.size):

@@ -10,12 +10,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .cholesky import inner, summing
+from .cholesky import dot, fused, inner, summing
 from .jit import compiled
 
-# Contracting and reordering sums lets the loops use vector registers; NaN and infinity keep
-# their meaning, unlike under fastmath=True.
-SUMS = {"contract", "reassoc", "nsz"}
 PANEL = 64  # rows worked on together: each finished row is fetched once per panel
 TILE = 8  # side of the squares that a transposition moves, one cache line wide
 
@@ -53,7 +50,7 @@ def eight_dots(x0, x1, y0, y1, y2, y3):
     return (a0, a1, a2, a3), (b0, b1, b2, b3)
 
 
-@summing
+@fused
 def solve_four(row, first, dots, corner):
     """Entries ``first .. first + 3`` of a row of L, from its inner products with those rows."""
     dot0, dot1, dot2, dot3 = dots
@@ -65,15 +62,14 @@ def solve_four(row, first, dots, corner):
     row[first], row[first + 1], row[first + 2], row[first + 3] = x0, x1, x2, x3
 
 
-@summing
+@inner
 def factor_corner(matrix, first, last, floor):
     """Rows ``first:last`` from column ``first`` on; all earlier columns are finished."""
     for i in range(first, last):
         row = matrix[i]
         for j in range(first, i + 1):
-            other, value = matrix[j], row[j]
-            for k in range(j):
-                value -= row[k] * other[k]
+            other = matrix[j]
+            value = row[j] - dot(row[:j], other[:j])
             if j < i:
                 row[j] = value / other[j]
             elif value >= floor:
@@ -132,7 +128,7 @@ def cholesky(matrix, size, floor):
     return True
 
 
-@compiled(fastmath=SUMS)
+@compiled(fastmath={"contract"})
 def solve_factored(factor, size, right):
     r"""Solve :math:`L L^\top x = b` in place of ``right[:size]``, by rows of the upper factor."""
     for i in range(size):
@@ -143,7 +139,4 @@ def solve_factored(factor, size, right):
             right[j] -= value * row[j]
     for i in range(size - 1, -1, -1):
         row = factor[i]
-        total = 0.0
-        for j in range(i + 1, size):
-            total += row[j] * right[j]
-        right[i] = (right[i] - total) / row[i]
+        right[i] = (right[i] - dot(row[i + 1 : size], right[i + 1 : size])) / row[i]

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .factor import SUMS
 from .jit import compiled
 
 SHARE = 0.2  # admit what pulls at least this share of the strongest,
@@ -47,7 +46,7 @@ def group_norms(model, state):
         norms[g] = np.sqrt(total)
 
 
-@compiled(fastmath=SUMS)
+@compiled(fastmath={"contract"})
 def apply_gram(model, change, image):
     """``image = (gram + diag(ridge)) change``, using only the entries of ``change`` not zero."""
     gram, ridge, size = model.gram, model.ridge, change.size

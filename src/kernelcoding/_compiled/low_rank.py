@@ -15,7 +15,7 @@ import numpy as np
 
 from .active_members import RowProblem, allocate
 from .active_set import gather, smallest, solve_row
-from .cholesky import allocating, copy, dot, inner, raised, subtract_rows, summing
+from .cholesky import allocating, copy, dot, inner, raised, subtract_rows
 from .jit import compiled
 
 JOIN = 12  # violators that may join at once, at least
@@ -109,7 +109,7 @@ def task_of(shared, options, i, magnitude):
 # Who joins -----------------------------------------------------------------------------------
 
 
-@summing
+@inner
 def multiplier(task, correlation, code):
     """Of the constraint that codes sum to one: what correlations of used atoms have in common."""
     total, count = 0.0, 0
