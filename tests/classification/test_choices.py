@@ -265,7 +265,7 @@ def test_labels_that_are_noise_hardly_count_and_clear_ones_fully(classifier, rng
         model = at_first_codes(X, y, classifier=classifier)
         shares.append(model.eta_ / weight_without_caution(X, targets))
     assert shares[0] > 0.95
-    assert 1e-4 * (1 - 1e-9) <= shares[1] < 5e-3
+    assert shares[1] == 0.0 or 1e-4 * (1 - 1e-9) <= shares[1] < 5e-3
 
 
 @pytest.mark.parametrize("gamma", [0.01, 0.1, 1.0])

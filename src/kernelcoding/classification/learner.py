@@ -33,6 +33,7 @@ from .labelled import Labelled
 from .labels import Labels
 from .rules import Rule, TrainingCodes
 from .rules.base import NOTHING
+from .supervision_trial import NO_SUPERVISION, helps
 
 DEFAULT_ETA = 0.1
 CAUTION = 4  # power of the predictable share of labels that their loss counts with
@@ -82,6 +83,7 @@ class SupervisedLearner(AtomLearner):
         self.wanted, self.rng = wanted, rng
         self.rule, self.targets = wanted.rule, wanted.targets
         self.eta, self.rho = wanted.eta, wanted.rho
+        self.is_unsupervised = False  # by what "auto" has chosen
 
     @property
     def classifier(self) -> Classifier | None:
@@ -139,7 +141,8 @@ class SupervisedLearner(AtomLearner):
 
         A label that cannot be predicted is noise to a dictionary, which would learn it by heart:
         the loss counts the less, the less of the labels is predictable, and the less, the more
-        the codes follow their labels.
+        the codes follow their labels. Where next to nothing can be predicted, or where codes
+        follow labels and a trial does not help samples left out, there is no supervision.
         """
         chosen, self.eta = self.eta is None, self.eta or self.wanted.unit
         data = self.training_codes(self.now.codes, self.now.vectors)
@@ -148,7 +151,11 @@ class SupervisedLearner(AtomLearner):
             skill = self.wanted.labels.skill(self.rule.left_out(data, rho))
             classifier = self.rule.fit(data, rho, exact=False)
             self.eta *= max(skill**CAUTION, LEAST)
-            self.eta /= max(self._following(classifier), 1.0)
+            following = self._following(classifier)
+            self.eta /= max(following, 1.0)
+            if skill**CAUTION < LEAST or (following > 1.0 and not helps(self, self.eta, rho)):
+                self.is_unsupervised = True
+                self.eta = NO_SUPERVISION * self.wanted.unit
             if self.rho is None:  # the same classifier
                 rho *= self.eta / self.wanted.unit
         self.rho = rho
@@ -206,16 +213,19 @@ class SupervisedLearner(AtomLearner):
         problem = CodingProblem(np.diag(kernel), kernel @ weights, self.frame.gram(vectors))
         return self.formulation.solve(problem, self.options).codes
 
+    def losses_of(self, classifier: Classifier, codes: Codes | None) -> NDArray:
+        """What a classifier of some codes of all samples adds to their objectives, (n,)."""
+        assert codes is not None
+        found = np.empty(self.frame.n_samples)
+        for block in self.frame.blocks(np.zeros((self.frame.dimension, 0))):
+            labelled = self._labelled(block, classifier)
+            found[block.rows] = labelled.etas * labelled.loss(codes[block.rows])
+        return found
+
     def _mean_loss(self, classifier: Classifier) -> float:
         """What a classifier of the present codes adds to the mean objective."""
-        assert self.now.codes is not None
-        found = 0.0
-        no_atoms = np.zeros((self.frame.dimension, 0))
-        for block in self.frame.blocks(no_atoms):
-            labelled = self._labelled(block, classifier)
-            losses = labelled.etas * labelled.loss(self.now.codes[block.rows])
-            found += total(losses, self.frame.weight_of(block.rows))
-        return found / self.frame.total_weight
+        losses = self.losses_of(classifier, self.now.codes)
+        return total(losses, self.frame.sample_weight) / self.frame.total_weight
 
 
 def loss_unit(frame: Frame, targets: NDArray) -> float:

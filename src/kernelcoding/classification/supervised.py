@@ -36,6 +36,7 @@ from .scoring import ScoringDictionaryLearning
 from .task_driven import (
     POINTS,
     TASK_DRIVEN,
+    UNSUPERVISED,
     Augment,
     PlainLearner,
     check_training,
@@ -88,7 +89,10 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
         labels of samples left out are predicted from the first codes: labels that cannot be
         predicted would be learned by heart. Looking at labels divides the errors of training
         scores by :math:`1 + c`: codes that follow any label are codes no test sample will have.
-        It does not depend on the kernel's scale.
+        It does not depend on the kernel's scale. It is zero (``eta_``; ``training_kept_`` is
+        "unsupervised") where labels cannot be predicted (:math:`s^4 < 10^{-4}`), or where codes
+        follow labels (:math:`c > 1`) and two rounds with labels do not lower the loss of samples
+        left out below that of two rounds without.
     rho : float, "auto" or None, default=None
         Weight of the classifier's penalty, short for the rule's own; None leaves it to the rule,
         whose default ``"auto"`` takes what predicts best on samples left out.
@@ -139,7 +143,8 @@ random_state
         The numbers that "auto" stood for; ``rho_`` of the joint objective.
     training_kept_ : str
         Which dictionary was kept: "joint" or "task-driven" as asked for, or "unsupervised" where
-        task-driven training did not help samples left out, or was stopped before it began.
+        task-driven training did not help samples left out, or was stopped before it began, or
+        where ``eta="auto"`` found no use for labels.
 
     Notes
     -----
@@ -244,6 +249,8 @@ random_state
             learner, outcome = of_points(learner, outcome, self._supervision, self._random())
         assert isinstance(learner, SupervisedLearner)
         best, self.training_kept_ = outcome.best, self.training
+        if learner.is_unsupervised:
+            self.training_kept_ = UNSUPERVISED
         if isinstance(learner, PlainLearner):
             best, self.training_kept_ = train(self, learner, outcome, self._labels)
             self._adopt(self.coder_, learner.dictionary(best))
@@ -259,7 +266,8 @@ random_state
         assert learner.eta is not None
         assert learner.rho is not None
         assert best.classifier is not None
-        self.eta_, self.rho_ = learner.eta, learner.rho
+        self.eta_ = 0.0 if learner.is_unsupervised else learner.eta
+        self.rho_ = learner.rho
         self.classifier_ = self.joint_classifier_ = cast(Classifier, best.classifier)
         coded = learner.plain_codes(best.vectors)
         data = learner.training_codes(coded.codes, best.vectors)

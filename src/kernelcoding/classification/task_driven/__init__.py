@@ -2,11 +2,12 @@
 
 from .augmentation import Augment
 from .checks import POINTS, TASK_DRIVEN, check_training
-from .fitting import PlainLearner, of_points, train
+from .fitting import UNSUPERVISED, PlainLearner, of_points, train
 
 __all__ = [
     "POINTS",
     "TASK_DRIVEN",
+    "UNSUPERVISED",
     "Augment",
     "PlainLearner",
     "check_training",

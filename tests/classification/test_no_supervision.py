@@ -1,0 +1,102 @@
+"""eta="auto" can answer that labels are of no use to a dictionary."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_digits
+from sklearn.linear_model import RidgeClassifier
+
+import kernelcoding as kc
+from kernelcoding.classification import learner as learner_room
+from kernelcoding.classification import supervision_trial
+
+CLASSIFIERS = pytest.mark.parametrize("classifier", ["linear", "max-margin", "logistic"])
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:240] / 16.0, y[:240], X[240:400] / 16.0, y[240:400]
+
+
+def learned(classifier="linear", **changes):
+    settings = {"n_atoms": 15, "max_iter": 3, "tol": 0.0, "classifier": classifier, **changes}
+    return kc.SupervisedKernelCoding(kc.KernelSparseCoder(alpha=0.02), **settings)
+
+
+@CLASSIFIERS
+def test_labels_that_cannot_be_predicted_are_not_learned_by_heart(classifier, digits):
+    X = digits[0]
+    noise = np.random.default_rng(0).integers(0, 4, len(X))
+    model = learned(classifier).fit(X, noise)
+    assert model.eta_ == 0.0
+    assert model.training_kept_ == "unsupervised"
+    # The dictionary is the one that is learned without labels, from the same first atoms.
+    plain = kc.KernelDictionaryLearning(
+        kc.KernelSparseCoder(alpha=0.02), n_atoms=15, max_iter=3, tol=0.0
+    ).fit(X, noise)
+    assert_allclose(model.dictionary_.gram, plain.dictionary_.gram, atol=1e-4)
+
+
+def test_labels_that_can_be_predicted_are_used(digits):
+    X, y, *_ = digits
+    model = learned().fit(X, y)
+    assert model.eta_ > 0.0
+    assert model.training_kept_ == "joint"
+
+
+def test_the_trial_decides_where_codes_follow_labels(digits, monkeypatch):
+    X, y, Q, labels = digits
+    asked = []
+
+    def never(learner, eta, rho):
+        asked.append((eta, rho))
+        return False
+
+    monkeypatch.setattr(learner_room, "helps", never)
+    monkeypatch.setattr(learner_room.SupervisedLearner, "_following", lambda *_: 3.0)
+    model = learned().fit(X, y)
+    assert len(asked) == 1
+    assert model.eta_ == 0.0
+    assert model.training_kept_ == "unsupervised"
+    assert model.score(Q, labels) > 0.8  # the classifier is fitted all the same
+    codes = model.transform(X), model.transform(Q)
+    peer = RidgeClassifier(alpha=1e-3).fit(codes[0], y)
+    assert model.score(Q, labels) > peer.score(codes[1], labels) - 0.05
+    monkeypatch.setattr(learner_room, "helps", lambda *_: True)
+    assert learned().fit(X, y).training_kept_ == "joint"
+
+
+def test_a_number_is_not_on_trial(digits, monkeypatch):
+    X, y, *_ = digits
+    monkeypatch.setattr(learner_room, "helps", lambda *_: pytest.fail("asked"))
+    monkeypatch.setattr(learner_room.SupervisedLearner, "_following", lambda *_: 3.0)
+    model = learned(eta=0.5).fit(X, y)
+    assert model.eta_ == 0.5
+    assert model.training_kept_ == "joint"
+
+
+@pytest.mark.parametrize(
+    ("classifier", "weight", "expected"),
+    [("linear", 10.0, True), ("max-margin", 1e3, False), ("logistic", 1e3, False)],
+)
+def test_samples_left_out_are_the_judges(classifier, weight, expected, digits, monkeypatch):
+    """Twelve atoms gain from labels; those that labels alone have shaped are of no use."""
+    X, y, *_ = digits
+    verdicts = []
+
+    def spy(learner, eta, rho):
+        verdicts.append(supervision_trial.helps(learner, weight * learner.wanted.unit, rho))
+        return True
+
+    monkeypatch.setattr(learner_room, "helps", spy)
+    monkeypatch.setattr(learner_room.SupervisedLearner, "_following", lambda *_: 3.0)
+    learned(classifier, n_atoms=12, max_iter=1).fit(X, y)
+    assert verdicts == [expected]
+
+
+def test_judges_are_one_of_four_of_every_class():
+    y = np.repeat(["a", "b", "c"], [40, 20, 8])
+    labels = supervision_trial.Labels.of(y)
+    judges = supervision_trial.left_out(labels)
+    assert [np.count_nonzero(y[judges] == name) for name in "abc"] == [10, 5, 2]
