@@ -281,7 +281,7 @@ def test_the_gap_of_approximate_llc_bounds_the_true_one(problem_name, regulariza
             weights += (1.0 - weights.sum()) / 4
             codes = np.zeros((3, 14))
             np.put_along_axis(codes, indices, weights[None, :], axis=1)
-            gap = local_gap(near, problem.gram, regularization, codes)[row]
+            gap = local_gap(near, problem, regularization, codes)[row]
             value, _ = local_objective(problem, row, indices[row], weights, regularization)
             assert gap >= value - least - 1e-12
             ridge = (
@@ -289,7 +289,7 @@ def test_the_gap_of_approximate_llc_bounds_the_true_one(problem_name, regulariza
             )
             assert gap <= 20.0 * size**2 * np.linalg.norm(curvature, 2) ** 2 / ridge + 1e-9
             assert_allclose(
-                local_gap(near, problem.gram, regularization, sparse.csr_array(codes))[row], gap
+                local_gap(near, problem, regularization, sparse.csr_array(codes))[row], gap
             )
 
 
@@ -299,14 +299,14 @@ def test_the_gap_of_approximate_llc_forbids_what_is_not_allowed():
     near = Neighbours(indices, problem.cross[:, :3], problem.self_similarity)
     allowed = np.zeros((3, 14))
     allowed[:, :3] = [0.2, 0.3, 0.5]
-    assert np.all(np.isfinite(local_gap(near, problem.gram, 1e-4, allowed)))
+    assert np.all(np.isfinite(local_gap(near, problem, 1e-4, allowed)))
     wrong = [1.01 * allowed, np.roll(allowed, 1, axis=1), np.full((3, 14), np.nan)]
     endless = allowed.copy()
     endless[:, 0] = np.inf
     for codes in [*wrong, endless]:
-        assert np.all(np.isinf(local_gap(near, problem.gram, 1e-4, codes)))
-    single = local_gap(near, problem.gram, 1e-4, allowed.astype(np.float32))
-    assert_allclose(single, local_gap(near, problem.gram, 1e-4, allowed), rtol=1e-4)
+        assert np.all(np.isinf(local_gap(near, problem, 1e-4, codes)))
+    single = local_gap(near, problem, 1e-4, allowed.astype(np.float32))
+    assert_allclose(single, local_gap(near, problem, 1e-4, allowed), rtol=1e-4)
 
 
 # Soft assignment ---------------------------------------------------------------------------

@@ -67,6 +67,7 @@ KERNELS: dict[str, KernelCase] = {
     "views": KernelCase(_views),
     "views of several kinds": KernelCase(_kinds, "kinds"),
     "normalized": KernelCase(lambda: kernels.Normalized(kernels.Polynomial(degree=2))),
+    "centered": KernelCase(lambda: kernels.Centered(kernels.Gaussian("median"))),
     "sum": KernelCase(lambda: 0.5 * kernels.Gaussian("median") + kernels.Linear()),
     "product": KernelCase(lambda: kernels.Linear() * kernels.Gaussian("median")),
     "fixed": KernelCase(lambda: kernels.Fixed(kernels.Gaussian(0.1))),

@@ -31,7 +31,7 @@ def neighbours_of(problem, n_neighbours):
 
 def local_codes(problem, n_neighbours, regularization=1e-4, **options):
     near = neighbours_of(problem, n_neighbours)
-    result = solve(near, problem.gram, regularization, Options(**options))
+    result = solve(near, problem, regularization, Options(**options))
     assert result.converged.all()
     return result.codes
 
@@ -198,18 +198,19 @@ def test_arguments_are_left_alone(problem):
     near = neighbours_of(problem, 5)
     arguments = (near.self_similarity, near.indices, near.cross, problem.gram)
     copies = [argument.copy() for argument in arguments]
-    solve(near, problem.gram, 1e-4, Options(sparse_output=True))
+    solve(near, problem, 1e-4, Options(sparse_output=True))
     for argument, copy in zip(arguments, copies, strict=True):
         assert_array_equal(argument, copy)
 
 
 def test_any_layout_of_the_arguments_serves(problem):
     near = neighbours_of(problem, 5)
-    expected = solve(near, problem.gram, 1e-4, Options()).codes
+    expected = solve(near, problem, 1e-4, Options()).codes
     strange = (near.indices.astype(np.int32), near.cross, problem.gram)
     indices, cross, gram = (np.asfortranarray(array) for array in strange)
     other = Neighbours(indices, cross, near.self_similarity)
-    assert_array_equal(solve(other, gram, 1e-4, Options()).codes, expected)
+    same = problem.self_similarity, problem.cross
+    assert_array_equal(solve(other, CodingProblem(*same, gram), 1e-4, Options()).codes, expected)
 
 
 def test_float32_codes_are_close(problem):
@@ -220,7 +221,7 @@ def test_float32_codes_are_close(problem):
 def test_compiled_code_is_plain_python():
     script = """
         import numpy as np
-        from kernelcoding.problem import Neighbours
+        from kernelcoding.problem import CodingProblem, Neighbours
         from kernelcoding.selection import smallest
         from kernelcoding.solvers.local import solve
         from kernelcoding.solvers.result import Options
@@ -232,9 +233,9 @@ def test_compiled_code_is_plain_python():
         distances = ((samples[:, None] - atoms) ** 2).sum(axis=2)
         print(indices.tolist(), smallest(distances.astype(np.float32), 40).tolist())
         own, local = (samples**2).sum(axis=1), np.take_along_axis(cross, indices, axis=1)
-        near = Neighbours(indices, local, own)
+        near, problem = Neighbours(indices, local, own), CodingProblem(own, cross, gram)
         for regularization in (0.0, 1e-4):
-            codes = solve(near, gram, regularization, Options()).codes
+            codes = solve(near, problem, regularization, Options()).codes
             print(codes.round(2).tolist())
     """
     outputs = [run_python(script, disable) for disable in ("1", "0")]

@@ -119,7 +119,8 @@ class LabelConsistentKSVD(BaseStackedKSVD):
     >>> from kernelcoding import LabelConsistentKSVD
     >>> X, y = load_digits(return_X_y=True)
     >>> X = normalize(X)
-    >>> classifier = LabelConsistentKSVD(n_atoms=100, max_iter=5).fit(X[:1000], y[:1000])
+    >>> classifier = LabelConsistentKSVD(n_atoms=100, n_nonzero=5, max_iter=5)
+    >>> _ = classifier.fit(X[:1000], y[:1000])
     >>> classifier.score(X[1000:], y[1000:]) > 0.9
     True
     """
