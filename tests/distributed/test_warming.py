@@ -19,9 +19,7 @@ def test_compiling_runs_in_a_process_of_its_own(monkeypatch):
     monkeypatch.setattr(warming, "COMMAND", "this")
     assert warming.warm_up()["localhost"] > 0
     monkeypatch.setattr(warming, "COMMAND", "no_such_module")
-    with pytest.raises(
-        RuntimeError, match=r"not be compiled.*No module named no_such_module"
-    ):
+    with pytest.raises(RuntimeError, match=r"not be compiled.*No module named no_such_module"):
         warming.warm_up()
 
 
