@@ -42,7 +42,7 @@ from .coding import Coded
 from .far import at_hand, far_samples, followed, measured, require_landmarks
 from .frames import Frame, LandmarkFrame, SampleFrame, sample_frame
 from .learner import Snapshot
-from .loop import Alternation, HalfStep, Outcome, Progress
+from .loop import Alternation, HalfStep, Keeps, Outcome, Progress
 from .preimages import preimages_of
 from .starts import first_atoms, has_classes
 
@@ -109,6 +109,7 @@ class BaseDictionaryLearning(CodingTransformer):
     n_iter_: int
     n_replaced_: int
     status_: str
+    _learns_far = False  # whether samples of Dask are learned from
 
     @property
     def _learns_jointly(self) -> bool:
@@ -148,7 +149,7 @@ class BaseDictionaryLearning(CodingTransformer):
                 )
         rounds = as_settings(self.learn_kernel).rounds if self.learn_kernel else 0
         learner = self._learner(frame, vectors, X, X[chosen], formulation, options)
-        outcome = self._alternate(learner, formulation)
+        outcome = self._alternate(learner, formulation, self._keeper(learner, coder))
         for _ in range(rounds):
             dictionary = learner.dictionary(outcome.best)
             done = outcome.status in ("interrupted", "callback")
@@ -200,7 +201,13 @@ class BaseDictionaryLearning(CodingTransformer):
         self.kernel_history_ = np.array([])
         self.n_iter_ = self.n_replaced_ = 0
 
-    def _alternate(self, learner: Learner, formulation: Formulation) -> Outcome:
+    def _keeper(self, learner: Learner, coder: BaseKernelCoder) -> Keeps | None:
+        """Who writes down every round; nobody, unless an estimator has checkpoints."""
+        return None
+
+    def _alternate(
+        self, learner: Learner, formulation: Formulation, keeper: Keeps | None = None
+    ) -> Outcome:
         """One run of the loop; its figures are added to those of earlier runs."""
 
         def first_codes() -> float:
@@ -210,7 +217,7 @@ class BaseDictionaryLearning(CodingTransformer):
             return objective
 
         outcome = Alternation(self.max_iter, self.tol, self.callback, self.verbose).run(
-            ("codes", first_codes), learner.steps, learner.snapshot
+            ("codes", first_codes), learner.steps, learner.snapshot, keeper
         )
         self.objective_history_ = np.append(self.objective_history_, outcome.history)
         self.objective_steps_ = np.append(self.objective_steps_, outcome.steps)
@@ -390,7 +397,7 @@ class BaseDictionaryLearning(CodingTransformer):
         return order if index is None else np.asarray(index)[order]
 
     def _validate_training(self, X: ArrayLike, kernel: Kernel, reset: bool = True) -> NDArray:
-        if reset and is_lazy(X):
+        if reset and self._learns_far and is_lazy(X):
             return cast(NDArray, far_samples(self, X, kernel))  # gives rows as an array does
         return samples(self, X, kernel, reset=reset, min_samples=2 if reset else 1)
 

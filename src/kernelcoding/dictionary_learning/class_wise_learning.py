@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import os
 from dataclasses import replace
 from functools import partial
 
@@ -19,10 +21,14 @@ from ..kernels import Kernel
 from ..parallel import count_threads
 from ..solvers.result import Options
 from .base import BaseDictionaryLearning, Learner
+from .checkpoints import Keeper
 from .class_wise import ClassPart, ClassWiseLearner, class_parts, joined
+from .far import refuse_far
 from .frames import Frame, LandmarkFrame, sample_frame
-from .loop import Outcome
+from .learner import AtomLearner
+from .loop import Keeps, Outcome
 from .starts import first_atoms
+from .updates import named_update
 
 Start = tuple[Frame, NDArray]  # of a class: coordinates, and atoms in them
 
@@ -31,6 +37,8 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
     """Learns one dictionary, or with ``per_class=True`` one per class, joined into one."""
 
     per_class: bool = False  # as in models of files from before there was a choice
+    update: str
+    checkpoint: str | os.PathLike | None = None  # likewise
 
     classes_: NDArray
     atom_classes_: NDArray
@@ -80,6 +88,31 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         self.classes_ = np.array([y[part.rows[0]] for part in parts])
         self.atom_classes_ = np.repeat(np.arange(len(parts)), sizes)
         return learner, outcome
+
+    def _keeper(self, learner: Learner, coder: BaseKernelCoder) -> Keeps | None:
+        if self.checkpoint is None or not isinstance(learner, AtomLearner):
+            return None
+
+        def made(outcome: Outcome) -> ClassWiseDictionaryLearning:
+            """What would have been learned if learning ended now."""
+            model = copy.copy(self).set_params(callback=None, checkpoint=None)
+            model._adopt(coder, learner.dictionary(outcome.best))
+            model.objective_history_ = np.array(outcome.history)
+            model.objective_steps_ = np.array(outcome.steps)
+            model.n_iter_, model.n_replaced_ = outcome.n_iter, learner.n_replaced
+            model.status_ = "interrupted"
+            return model
+
+        return Keeper(self.checkpoint, learner, self.get_params(), made)
+
+    def _check_far(self, X: NDArray) -> None:
+        """Refuse what needs all samples here, where they are far away."""
+        works = 'update="auto", "coordinate" or "pinv"'
+        if self.per_class:
+            why = "per_class=True learns from the samples of each class together"
+            refuse_far(self, X, why, "per_class=False, where labels balance the first atoms")
+        if not named_update(self.update).learns_online:
+            refuse_far(self, X, f"update={self.update!r} changes the codes of all samples", works)
 
     def _forget_classes(self) -> None:
         for name in ("classes_", "atom_classes_"):

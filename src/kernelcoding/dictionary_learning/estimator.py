@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Self
 
@@ -19,9 +20,10 @@ from ..kernel_learning import KernelLearning, as_settings, prepared_start
 from ..kernels import Gaussian, Kernel
 from ..solvers.result import Options
 from .base import Learner
+from .checkpoints import check_checkpoint
 from .checks import check_forgetting, tell_zero_codes
 from .class_wise_learning import ClassWiseDictionaryLearning
-from .far import at_hand, refuse_far
+from .far import at_hand
 from .frames import Frame, LandmarkFrame, unit_norms
 from .learner import AtomLearner, Snapshot
 from .loop import Progress
@@ -156,6 +158,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     True
     """
 
+    _learns_far = True
     # What partial_fit goes on from, and whom fit tells: nothing that coding needs.
     _kept_for_learning = ("_learned", "_online", "callback")
 
@@ -176,6 +179,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
         per_class: bool = False,
+        checkpoint: str | os.PathLike | None = None,
     ) -> None:
         self.coder = coder
         self.n_atoms = n_atoms
@@ -192,6 +196,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.per_class = per_class
+        self.checkpoint = checkpoint
 
     # Learning --------------------------------------------------------------------------------
 
@@ -255,16 +260,9 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         coder, kernel = super()._checked()
         check_forgetting(self.forgetting)
         named_update(self.update).check(coder._outline(), kernel)
+        rounds = as_settings(self.learn_kernel).rounds if self.learn_kernel else 0
+        check_checkpoint(self, rounds)
         return coder, kernel
-
-    def _check_far(self, X: NDArray) -> None:
-        """Refuse what needs all samples here, where they are far away."""
-        works = 'update="auto", "coordinate" or "pinv"'
-        if self.per_class:
-            why = "per_class=True learns from the samples of each class together"
-            refuse_far(self, X, why, "per_class=False, where labels balance the first atoms")
-        if not named_update(self.update).learns_online:
-            refuse_far(self, X, f"update={self.update!r} changes the codes of all samples", works)
 
     def _learner(
         self,

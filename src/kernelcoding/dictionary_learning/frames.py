@@ -231,15 +231,15 @@ class LandmarkFrame(Frame):
         self.n_samples = len(X)
         self.dimension = self.basis.shape[1]
         few = self.n_samples * landmarks.n_atoms <= KEPT
-        self.keeps_samples = few and self.samples.at_hand
+        self.keeps_samples = few and self.visited.at_hand
         self._kept: SampleBlock | None = None
         if self.keeps_samples and self.n_samples > 0:
             no_atoms = np.zeros((landmarks.n_atoms, 0))
-            whole = Block(slice(0, self.n_samples), self.samples[:], (None,))
+            whole = Block(slice(0, self.n_samples), self.visited[:], (None,))
             self._kept = seen_from(landmarks, whole, no_atoms)
 
     @property
-    def samples(self) -> Blocks:
+    def visited(self) -> Blocks:
         """The samples, wherever they are."""
         return as_blocks(self.X)
 
@@ -266,7 +266,7 @@ class LandmarkFrame(Frame):
                 self.weight_of(rows),
                 *(None if one is None else one[rows] for one in self.beside),
             )
-            yield seen_from(self.landmarks, Block(rows, self.samples[rows], beside), weights)
+            yield seen_from(self.landmarks, Block(rows, self.visited[rows], beside), weights)
 
     def map_reduce(
         self,
@@ -279,8 +279,8 @@ class LandmarkFrame(Frame):
         if self._kept is not None:
             return super().map_reduce(function, vectors, state, merge)
         weights = self.weights(vectors)
-        return self.samples.map_reduce(
-            Seen(function, carried=not self.samples.at_hand),
+        return self.visited.map_reduce(
+            Seen(function, carried=not self.visited.at_hand),
             (self.landmarks, weights, *state),
             merge,
             (self.sample_weight, *self.beside),
@@ -316,7 +316,7 @@ class LandmarkFrame(Frame):
     def _rows(self, rows: NDArray | slice) -> NDArray:
         if self._kept is not None:
             return self._kept.similarity[rows]
-        return self.landmarks.cross(self.samples[rows]).astype(np.float64)
+        return self.landmarks.cross(self.visited[rows]).astype(np.float64)
 
     def worst(self, found: Worst, count: int) -> NDArray:
         """From the samples that were carried here, where they were far away."""

@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 # One half-step: its name and a function that takes it and returns the objective afterwards.
 HalfStep = tuple[str, Callable[[], float]]
@@ -47,6 +47,22 @@ class Outcome:
         )
 
 
+class Keeps(Protocol):
+    """Writes down where the loop stands, and puts it back there."""
+
+    def resumed(self) -> Outcome | None:
+        """Where an earlier run has ended, and the state is put there; None: nowhere."""
+
+    def check(self, outcome: Outcome, objective: float) -> None:
+        """Refuse an objective that is not the one written down."""
+
+    def write(self, outcome: Outcome) -> None:
+        """Write down the end of a round."""
+
+    def remove(self, outcome: Outcome) -> None:
+        """The loop has ended."""
+
+
 class Alternation:
     """Runs half-steps in turn, remembers the best state, and can be stopped at any time.
 
@@ -75,7 +91,11 @@ class Alternation:
         self.verbose = verbose
 
     def run(
-        self, first: HalfStep, steps: Sequence[HalfStep], snapshot: Callable[[], Any]
+        self,
+        first: HalfStep,
+        steps: Sequence[HalfStep],
+        snapshot: Callable[[], Any],
+        keeper: Keeps | None = None,
     ) -> Outcome:
         """Take the first half-step, then rounds of the others; interrupted, keep the best.
 
@@ -87,18 +107,28 @@ class Alternation:
             One round.
         snapshot : callable
             The state worth keeping, asked for at the end of a round; never changed in place.
+        keeper : Keeps, default=None
+            Writes down every round, and knows where an earlier run has ended.
         """
         self._start = time.perf_counter()
-        outcome = Outcome()
+        earlier = None if keeper is None else keeper.resumed()
+        outcome = earlier or Outcome()
         try:
-            stopped = self._take(first, 0, outcome)
-            self._keep(outcome, snapshot)
+            if keeper is not None and earlier is not None:
+                keeper.check(outcome, first[1]())
+                outcome.best = outcome.best or snapshot()
+                stopped = False
+            else:
+                stopped = self._take(first, 0, outcome)
+                self._keep(outcome, snapshot)
             while not stopped and outcome.n_iter < self.max_iter:
                 before = outcome.history[-1]
                 iteration = outcome.n_iter + 1
                 stopped = any([self._take(step, iteration, outcome) for step in steps])
                 outcome.n_iter = iteration
                 self._keep(outcome, snapshot)
+                if keeper is not None:
+                    keeper.write(outcome)
                 if before - outcome.history[-1] <= self.tol * abs(before):
                     outcome.status = "converged"
                     break
@@ -108,6 +138,8 @@ class Alternation:
             if outcome.best is None:
                 raise
             outcome.interrupted(stacklevel=5)
+        if keeper is not None:
+            keeper.remove(outcome)
         return outcome
 
     def _take(self, step: HalfStep, iteration: int, outcome: Outcome) -> bool:
