@@ -146,7 +146,7 @@ def _local_curvature(
     size = local.shape[1]
     scale = np.maximum(np.abs(own), np.abs(problem.squares).max())
     # Kernel values are known to rounding only: no eigenvalue of C is better known than this.
-    floor = 4 * size * np.finfo(problem.facts.dtype).eps * scale
+    floor = 4 * size * np.finfo(near.cross.dtype).eps * scale
     trace = np.trace(local, axis1=1, axis2=2) if near.trace is None else near.trace
     trace = np.maximum(trace, 0.0)
     ridge = np.maximum(regularization * trace, floor)

@@ -8,15 +8,17 @@ from numpy.typing import NDArray
 from ..kernels.base import Kernel
 from .bounds import at_bounds
 from .label_loss import LabelLoss
-from .ratio import Degenerate, NotFinite
+from .ratio import NotFinite
 from .ratio_search import Found, Range
 from .search import near_corners
 from .settings import KernelLearning
 
-DECADES = (-2.0, -1.0, 1.0, 2.0)  # from the start, that a scan looks at
+DECADES = (-1.0, 1.0, -2.0, 2.0, -3.0, 3.0)  # from the start, near ones first, for a scan
 STEPS = (0.5, 0.25)  # decades
-# A mean loss of samples is an estimate: what is learned must be better by half its standard error.
-CAUTION = 0.5
+# A mean loss of samples is an estimate, and the best of a dozen looks better than it is: what is
+# learned must be better than the start by two standard errors.
+CAUTION = 2.0
+WORTH = 1e-3  # share of the loss that a step must save: no walk along a plain
 
 
 def search_by_labels(
@@ -104,7 +106,7 @@ class Walk:
         return self.try_out(trial)
 
     def try_out(self, trial: NDArray) -> bool:
-        """Whether these parameters are the best so far."""
+        """Whether these parameters are better than the best so far, and worth the way."""
         trial = np.clip(trial, *self.bounds)
         key = trial.tobytes()
         if key in self.tried:
@@ -112,11 +114,9 @@ class Walk:
         self.tried.add(key)
         try:
             losses = self.loss(trial)
-        except Degenerate:
-            return False
         except NotFinite:
             return False
-        if not losses.mean() < self.losses.mean():
+        if not losses.mean() < (1.0 - WORTH) * self.losses.mean():
             return False
         self.theta, self.losses = trial, losses
         self.history.append(float(losses.mean()))

@@ -47,7 +47,7 @@ def solve(
     """
     from .._compiled.local import affine_codes
 
-    dtype = np.result_type(near.cross, problem.facts.dtype, np.float32)
+    dtype = np.result_type(near.cross, np.float32)
     self_similarity = plain(near.self_similarity, dtype)
     neighbours = plain(near.indices, np.intp)
     cross = plain(near.cross, dtype)
