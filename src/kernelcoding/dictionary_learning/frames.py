@@ -222,21 +222,25 @@ class LandmarkFrame(Frame):
     def __init__(self, landmarks: PointDictionary, X: Stack | Blocks, basis: NDArray | None = None):
         self.landmarks = landmarks
         self.basis = landmarks.facts.orthonormal_basis() if basis is None else basis
-        self.X = as_blocks(X)
+        self.X = X
         self.n_samples = len(X)
         self.dimension = self.basis.shape[1]
         few = self.n_samples * landmarks.n_atoms <= KEPT
-        self.keeps_samples = few and self.X.at_hand
+        self.keeps_samples = few and self._samples.at_hand
         self._kept: SampleBlock | None = None
         if self.keeps_samples and self.n_samples > 0:
             no_atoms = np.zeros((landmarks.n_atoms, 0))
-            whole = Block(slice(0, self.n_samples), self.X[:], (None,))
+            whole = Block(slice(0, self.n_samples), self._samples[:], (None,))
             self._kept = seen_from(landmarks, whole, no_atoms)
 
     def with_samples(self, X: Stack | Blocks | None) -> LandmarkFrame:
         """The same coordinates for other samples, or for none."""
         X = self.landmarks.points[:0] if X is None else X
         return LandmarkFrame(self.landmarks, X, self.basis)
+
+    @property
+    def _samples(self) -> Blocks:
+        return as_blocks(self.X)
 
     @property
     def _step(self) -> int:
@@ -256,7 +260,7 @@ class LandmarkFrame(Frame):
                 self.weight_of(rows),
                 *(None if one is None else one[rows] for one in self.beside),
             )
-            yield seen_from(self.landmarks, Block(rows, self.X[rows], beside), weights)
+            yield seen_from(self.landmarks, Block(rows, self._samples[rows], beside), weights)
 
     def map_reduce(
         self,
@@ -269,8 +273,8 @@ class LandmarkFrame(Frame):
         if self._kept is not None:
             return super().map_reduce(function, vectors, state, merge)
         weights = self.weights(vectors)
-        return self.X.map_reduce(
-            Seen(function, carried=not self.X.at_hand),
+        return self._samples.map_reduce(
+            Seen(function, carried=not self._samples.at_hand),
             (self.landmarks, weights, *state),
             merge,
             (self.sample_weight, *self.beside),
@@ -301,7 +305,7 @@ class LandmarkFrame(Frame):
     def _rows(self, rows: NDArray | slice) -> NDArray:
         if self._kept is not None:
             return self._kept.similarity[rows]
-        return self.landmarks.cross(self.X[rows]).astype(np.float64)
+        return self.landmarks.cross(self._samples[rows]).astype(np.float64)
 
     def worst(self, found: Worst, count: int) -> NDArray:
         """From the samples that were carried here, where they were far away."""
