@@ -9,7 +9,13 @@ from scipy import sparse
 from kernelcoding.coders.transformer import CodingTransformer
 from kernelcoding.constraints import OneAtom
 from kernelcoding.dictionary import CombinationDictionary
-from kernelcoding.formulations import Formulation, NeighbourFit, Penalised, SoftAssignment
+from kernelcoding.formulations import (
+    Formulation,
+    NeighbourFit,
+    OnCandidates,
+    Penalised,
+    SoftAssignment,
+)
 
 from ..base import Failure
 
@@ -87,6 +93,8 @@ def check_feasible(formulation: Formulation, codes: NDArray, precision: float) -
     size = np.maximum(1.0, np.abs(codes).sum(axis=1))
     if formulation.nonnegative:
         require(float(codes.min()) >= 0.0, "a code is negative")
+    if isinstance(formulation, OnCandidates):
+        return check_feasible(formulation.formulation, codes, precision)
     unit = not isinstance(formulation, Penalised) or formulation.constraint.sum_to_one
     if unit or isinstance(getattr(formulation, "constraint", None), OneAtom):
         off = np.abs(codes.sum(axis=1) - 1.0) / size
