@@ -35,13 +35,13 @@ from .task_driven import (
     POINTS,
     TASK_DRIVEN,
     Augment,
-    MultinomialRule,
     PlainLearner,
     check_training,
     last_rule,
     of_points,
     train,
 )
+from .task_driven.multinomial import MultinomialRule
 
 DEFAULT_ETA = 0.1
 

@@ -3,13 +3,12 @@
 from .augmentation import Augment
 from .checks import POINTS, TASK_DRIVEN, check_training
 from .fitting import PlainLearner, of_points, train
-from .multinomial import MultinomialRule, last_rule
+from .multinomial import last_rule
 
 __all__ = [
     "POINTS",
     "TASK_DRIVEN",
     "Augment",
-    "MultinomialRule",
     "PlainLearner",
     "check_training",
     "last_rule",
