@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, minimize
+from sklearn.linear_model import LogisticRegression
 
 import kernelcoding as kc
-from kernelcoding.classification import logistic
+from kernelcoding.classification import LogisticRule, logistic
 
 
 def problem(rng, n=60, n_atoms=7, n_classes=3):
@@ -85,3 +86,50 @@ def test_the_joint_objective_never_rises(rng):
     history = model.objective_history_
     assert np.all(np.diff(history) <= 1e-9 * history[0])
     assert model.score(X, y) > 0.8
+
+
+@pytest.fixture(scope="module")
+def three_classes():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(90, 3))
+    return X, (X[:, 0] > 0.3).astype(int) + (X[:, 1] > 0.2)
+
+
+def test_the_last_classifier_is_that_of_all_classes_at_once(three_classes):
+    """Four times the loss, and the weights of the joint objective: scikit-learn's minimum."""
+    X, y = three_classes
+    eta, rho = 0.3, 0.01
+    coder = kc.KernelSparseCoder("rbf", alpha=0.05)
+    model = kc.SupervisedKernelCoding(
+        coder, n_atoms=12, classifier=LogisticRule(rho=rho), eta=eta, max_iter=3
+    ).fit(X, y)
+    codes = model.transform(X)
+    peer = LogisticRegression(C=4.0 * eta / (len(X) * rho), tol=1e-10, max_iter=10_000)
+    peer.fit(codes, y)
+    found = model.classifier_.weights
+    assert_allclose(found - found.mean(axis=1, keepdims=True), peer.coef_.T, atol=2e-2)
+    assert np.mean(model.predict(X) == peer.predict(codes)) == 1.0
+
+
+def test_the_classifier_of_the_loop_is_one_class_against_the_rest(three_classes):
+    """Which is what codes have looked at; it stays where nothing is fitted again."""
+    X, y = three_classes
+    coder = kc.KernelSparseCoder("rbf", alpha=0.05)
+    model = kc.SupervisedKernelCoding(
+        coder, n_atoms=12, classifier=LogisticRule(rho=0.01, refit=False), eta=0.3, max_iter=3
+    ).fit(X, y)
+    assert model.classifier_ is model.joint_classifier_
+
+
+def test_several_labels_per_sample_have_a_sigmoid_each(three_classes):
+    X, y = three_classes
+    members = np.stack([y == 0, y > 0, y == 2], axis=1).astype(int)
+    eta, rho = 0.3, 0.01
+    model = kc.SupervisedKernelCoding(
+        kc.KernelSparseCoder("rbf", alpha=0.05), 12, LogisticRule(rho=rho), eta, max_iter=3
+    ).fit(X, members)
+    codes = model.transform(X)
+    for j in range(3):
+        peer = LogisticRegression(C=4.0 * eta / (len(X) * rho), tol=1e-10, max_iter=10_000)
+        peer.fit(codes, members[:, j])
+        assert_allclose(model.classifier_.weights[:, j], peer.coef_[0], atol=2e-2)

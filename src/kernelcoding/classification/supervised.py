@@ -40,9 +40,11 @@ from .task_driven import (
     Augment,
     PlainLearner,
     check_training,
+    last_rule,
     of_points,
     train,
 )
+from .task_driven.multinomial import MultinomialRule
 
 
 class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
@@ -59,7 +61,8 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
     * ``"max-margin"``: scores as linear, half the squared hinge
       :math:`\max(0, 1 - t f)^2` of each class against the rest, penalty as linear;
     * ``"logistic"``: scores as linear, :math:`4 \log(1 + e^{-t f})` of each class against the rest,
-      penalty as linear (Mairal et al., 2009, discriminate in this way).
+      penalty as linear (Mairal et al., 2009, discriminate in this way); the last classifier has the
+      logistic loss of all classes at once.
 
     Codes, atoms and classifier are updated in turn, each exactly or (codes of bilinear classifiers,
     max-margin and logistic classifiers inside the loop) by steps that lower the objective. Codes of
@@ -271,11 +274,15 @@ random_state
         self.classifier_ = self.joint_classifier_ = cast(Classifier, best.classifier)
         coded = learner.plain_codes(best.vectors)
         data = learner.training_codes(coded.codes, best.vectors)
-        rho = self.rho_
+        rho, last = self.rho_, learner.rule
         if rule.refit:
-            rho = learner.rule.choose_rho(data) if rule.rho == "auto" else rho
-            self.classifier_ = learner.rule.fit(data, rho)
-        self._calibration = Calibration(self._labels, learner.rule.left_out(data, rho))
+            last = last_rule(last, self._labels)
+            if rule.rho == "auto":
+                rho = last.choose_rho(data)
+            elif isinstance(last, MultinomialRule) and last is not learner.rule:
+                rho = last.of_joint(rho, data)
+            self.classifier_ = last.fit(data, rho)
+        self._calibration = Calibration(self._labels, last.left_out(data, rho))
         return coded.convergence
 
     # Machinery ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from .augmentation import Augment
 from .checks import POINTS, TASK_DRIVEN, check_training
 from .fitting import UNSUPERVISED, PlainLearner, of_points, train
+from .multinomial import last_rule
 
 __all__ = [
     "POINTS",
@@ -11,6 +12,7 @@ __all__ = [
     "Augment",
     "PlainLearner",
     "check_training",
+    "last_rule",
     "of_points",
     "train",
 ]

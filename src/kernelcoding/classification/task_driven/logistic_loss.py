@@ -14,6 +14,8 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 STEPS = 200
+ROUGH = {"maxiter": STEPS, "gtol": 1e-6}
+EXACT = {"maxiter": 20 * STEPS, "maxfun": 40 * STEPS, "gtol": 1e-10, "ftol": 1e-15}
 
 
 def losses(scores: NDArray, members: NDArray, multilabel: bool) -> NDArray:
@@ -49,6 +51,7 @@ def fit(
     multilabel: bool,
     start: tuple[NDArray, NDArray] | None = None,
     intercept: bool = True,
+    exact: bool = False,
 ) -> tuple[NDArray, NDArray]:
     """Weights (N, S) and intercepts (S,) of dense codes."""
     shape = codes.shape[1] + 1, members.shape[1]
@@ -65,7 +68,7 @@ def fit(
         return total, step.ravel()
 
     first = np.zeros(shape) if start is None else np.vstack(start)
-    found = minimize(
-        value, first.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "gtol": 1e-6}
-    ).x.reshape(shape)
+    options = EXACT if exact else ROUGH
+    answer = minimize(value, first.ravel(), jac=True, method="L-BFGS-B", options=options)
+    found = answer.x.reshape(shape)
     return found[:-1], found[-1]

@@ -38,6 +38,11 @@ class MultinomialRule(LogisticRule):
         found.labels = labels
         return found
 
+    @staticmethod
+    def of_joint(rho: float, data: TrainingCodes) -> float:
+        """A penalty of the joint objective, where the loss counts ``4 eta`` times, in this one."""
+        return rho * scale_of(dense(data.codes), data.sample_weight) ** 2 / (4.0 * data.eta)
+
     def choose_rho(self, data: TrainingCodes) -> float:
         """By the loss of samples left out, once: atoms that have seen their labels cannot say."""
         if self._chosen is None:
@@ -46,7 +51,7 @@ class MultinomialRule(LogisticRule):
             weight[judges] *= NOTHING
             others, losses = replace(data, sample_weight=weight), []
             for rho in RHOS:
-                scores = self.fit(others, float(rho)).scores(data.codes[judges])
+                scores = self.fit(others, float(rho), exact=False).scores(data.codes[judges])
                 members, several = self.labels.members[judges], self.labels.multilabel
                 found = logistic_loss.losses(scores, members, several)
                 losses.append(float(data.sample_weight[judges] @ found))
@@ -62,7 +67,7 @@ class MultinomialRule(LogisticRule):
     ) -> LinearClassifier:
         """A quasi-Newton method, from nothing."""
         codes = dense(data.codes)
-        scale = scale_of(codes)
+        scale = scale_of(codes, data.sample_weight)
         weights, bias = logistic_loss.fit(
             scale * codes,
             self.labels.members,
@@ -70,14 +75,26 @@ class MultinomialRule(LogisticRule):
             rho,
             self.labels.multilabel,
             intercept=data.intercept,
+            exact=exact,
         )
         penalty = 0.5 * rho * float(np.sum(weights**2))
         return LinearClassifier(scale * weights, bias, penalty)
 
 
-def scale_of(codes: NDArray) -> float:
+def last_rule(rule: Rule, labels: Labels) -> Rule:
+    """The rule of the last classifier, which no code looks at any more.
+
+    One class against the rest is a weak question where atoms are fewer than a few per class.
+    """
+    if type(rule) is LogisticRule and not labels.multilabel:
+        return MultinomialRule.like(rule, labels)
+    return rule
+
+
+def scale_of(codes: NDArray, sample_weight: NDArray | None = None) -> float:
     """What codes are multiplied by to have entries with a mean square of one."""
-    spread = float(np.sqrt(np.mean(codes**2)))
+    squares = np.mean(codes**2, axis=1)
+    spread = float(np.sqrt(np.average(squares, weights=sample_weight)))
     return 1.0 / spread if spread > 0.0 else 1.0
 
 
