@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_consistent_length
 from ..coders.base import BaseKernelCoder
 from ..codes import dense
 from ..dictionary import CombinationDictionary
-from ..dictionary_learning.base import Learner
 from ..dictionary_learning.checks import tell_zero_codes
 from ..dictionary_learning.frames import Frame, LandmarkFrame
 from ..dictionary_learning.loop import Progress
 from ..dictionary_learning.point_learner import PointLearner
 from ..dictionary_learning.state import Candidate
+from ..dictionary_learning.stepping import Learner
 from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings
 from ..kernels import Gaussian, Kernel

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,47 +34,17 @@ from ..kernel_learning import (
     truth_of,
 )
 from ..kernels import Kernel, as_kernel
-from ..problem import CodingProblem
 from ..solvers.result import Options
 from ..validation import number_of_atoms, samples
 from .checks import check_coder, check_settings, refuse_zero_codes, require_distinct
-from .coding import Coded
 from .far import at_hand, far_samples, followed, measured, require_landmarks
 from .frames import Frame, LandmarkFrame, SampleFrame, sample_frame
-from .learner import Snapshot
-from .loop import Alternation, HalfStep, Keeps, Outcome, Progress
+from .loop import Alternation, Keeps, Outcome, Progress
 from .preimages import preimages_of
 from .starts import first_atoms, has_classes
+from .stepping import Learner
 
 REPRESENTATIVES = 10
-
-
-class Learner(Protocol):
-    """Takes the half-steps of learning and knows where it stands."""
-
-    @property
-    def n_replaced(self) -> int:
-        """Atoms that were replaced."""
-
-    @property
-    def coded(self) -> Coded:
-        """What the last pass over the samples found."""
-
-    @property
-    def steps(self) -> list[HalfStep]:
-        """One round of learning."""
-
-    def code(self) -> float:
-        """The first half-step."""
-
-    def problems(self) -> Iterator[CodingProblem]:
-        """The coding problems of all samples, block by block."""
-
-    def snapshot(self) -> Snapshot:
-        """What is worth keeping."""
-
-    def dictionary(self, snapshot: Snapshot) -> Dictionary:
-        """The dictionary of a snapshot."""
 
 
 def counting(X: NDArray, sample_weight: NDArray | None, kernel: Kernel) -> NDArray:

@@ -24,12 +24,12 @@ from ..parallel import map_blocks
 from ..problem import CodingProblem
 from ..solvers.result import Convergence
 from ..stacks import Stack, in_memory
-from .base import Learner
 from .coding import Coded
 from .learner import Snapshot
 from .loop import HalfStep
 from .starts import has_classes, shares
 from .state import Candidate
+from .stepping import Learner
 from .sums import Sums
 
 

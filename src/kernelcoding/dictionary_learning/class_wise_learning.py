@@ -20,7 +20,7 @@ from ..kernel_learning import as_settings, prepared_start
 from ..kernels import Kernel
 from ..parallel import count_threads
 from ..solvers.result import Options
-from .base import BaseDictionaryLearning, Learner
+from .base import BaseDictionaryLearning
 from .checkpoints import Keeper
 from .class_wise import ClassPart, ClassWiseLearner, class_parts, joined
 from .far import refuse_far
@@ -28,6 +28,7 @@ from .frames import Frame, LandmarkFrame, sample_frame
 from .learner import AtomLearner
 from .loop import Keeps, Outcome
 from .starts import first_atoms
+from .stepping import Learner
 from .updates import named_update
 
 Start = tuple[Frame, NDArray]  # of a class: coordinates, and atoms in them
@@ -221,3 +222,13 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         join = partial(joined, self.kernel_, X, parts)
         weights = [frame.total_weight for frame, _ in starts]
         return ClassWiseLearner(learners, weights, join, options.n_jobs)
+
+
+def learns_from_batches(estimator: ClassWiseDictionaryLearning) -> bool:
+    """Whether there is partial_fit; AttributeError says why there is none."""
+    if estimator.per_class:
+        raise AttributeError(
+            "per_class=True learns from all samples of a class at once, not from batches. Use "
+            "fit(X, y) with an array, or per_class=False."
+        )
+    return True

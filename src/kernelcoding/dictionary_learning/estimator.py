@@ -19,28 +19,18 @@ from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings, prepared_start
 from ..kernels import Gaussian, Kernel
 from ..solvers.result import Options
-from .base import Learner
 from .checkpoints import check_checkpoint
 from .checks import check_forgetting, tell_zero_codes
-from .class_wise_learning import ClassWiseDictionaryLearning
+from .class_wise_learning import ClassWiseDictionaryLearning, learns_from_batches
 from .far import at_hand
 from .frames import Frame, LandmarkFrame, unit_norms
 from .learner import AtomLearner, Snapshot
 from .loop import Progress
 from .online import OnlineState
 from .point_learner import PointLearner
+from .stepping import Learner
 from .sums import Sums
 from .updates import UPDATES, named_update, update_for
-
-
-def _learns_from_batches(estimator: ClassWiseDictionaryLearning) -> bool:
-    """Whether there is partial_fit; AttributeError says why there is none."""
-    if estimator.per_class:
-        raise AttributeError(
-            "per_class=True learns from all samples of a class at once, not from batches. Use "
-            "fit(X, y) with an array, or per_class=False."
-        )
-    return True
 
 
 class KernelDictionaryLearning(ClassWiseDictionaryLearning):
@@ -289,7 +279,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             raise ValueError("The iterator of batches was empty.")
         return self
 
-    @available_if(_learns_from_batches)
+    @available_if(learns_from_batches)
     def partial_fit(
         self,
         X: ArrayLike,
