@@ -128,7 +128,7 @@ class GramFacts:
 
     def block(self, rows: NDArray, columns: NDArray | slice = slice(None)) -> NDArray:
         """Inner products of some atoms with others, or with all."""
-        return self.gram[rows][:, columns]
+        return self.gram[rows[:, None], columns] if rows is columns else self.gram[rows][:, columns]
 
     @cached_property
     def double(self) -> NDArray:

@@ -8,14 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import gen_batches
 
 from ..coders.coding import BLOCK_SIZE
-from ..codes import Codes, dense, times
+from ..codes import Codes, dense, is_csr, times
 from ..dictionary import CombinationDictionary, Dictionary
 
 # Part of the sum of absolute weights of a code below which those of a class are rounding.
 NO_MASS = 1e-12
+TOGETHER = 32  # samples whose similarities to the atoms of their codes are computed together
+FEW = 10  # where codes have fewer nonzeros than one in so many, their supports are gathered
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -115,6 +118,8 @@ class ClassResiduals:
     def _residuals_and_masses(
         self, X: NDArray, codes: Codes, without: NDArray | None
     ) -> tuple[NDArray, NDArray]:
+        if not self.of_landmarks and is_csr(codes) and FEW * codes.nnz <= np.prod(codes.shape):
+            return self._of_supports(X, codes, without)
         found, masses = np.empty((2, len(X), self.n_classes))
         forms = [self._form(label, own) for label, own in enumerate(self.members)]
         for rows in self._blocks(len(X)):
@@ -133,6 +138,30 @@ class ClassResiduals:
                     matrix = self._gram_of(form.members)
                 found[rows, label] = np.einsum("ij,ij->i", times(value, matrix), dense(value))
                 found[rows, label] -= 2.0 * np.einsum("ij,ij->i", mine, similarity[:, form.members])
+        return found, masses
+
+    def _of_supports(
+        self, X: NDArray, codes: sparse.csr_array, without: NDArray | None
+    ) -> tuple[NDArray, NDArray]:
+        """From the few atoms that each code uses: of others no inner product is looked at."""
+        found, masses = np.zeros((2, len(X), self.n_classes))
+        facts = self.dictionary.facts
+        for rows in gen_batches(len(X), TOGETHER):
+            used, places = np.unique(codes[rows].indices, return_inverse=True)
+            similarity = self.dictionary.cross_of(X[rows], used).astype(np.float64, copy=False)
+            first = codes.indptr[rows.start]
+            for row, seen in enumerate(similarity, rows.start):
+                support = slice(codes.indptr[row], codes.indptr[row + 1])
+                atoms, weights = codes.indices[support], codes.data[support].astype(np.float64)
+                if without is not None:
+                    weights = np.where(atoms == without[row], 0.0, weights)
+                classes = self.classes[atoms]
+                alike = classes[:, None] == classes
+                gram = facts.block(atoms, atoms).astype(np.float64, copy=False)
+                own = places[support.start - first : support.stop - first]
+                terms = weights * ((gram * alike) @ weights - 2.0 * seen[own])
+                found[row] = np.bincount(classes, terms, self.n_classes)
+                masses[row] = np.bincount(classes, np.abs(weights), self.n_classes)
         return found, masses
 
     def masses(self, codes: Codes) -> NDArray:

@@ -59,6 +59,10 @@ class Dictionary:
         """Inner products of samples and atoms, (n, N)."""
         return self.similarities(X)[1]
 
+    def cross_of(self, X: NDArray, atoms: NDArray) -> NDArray:
+        """Inner products of samples and some of the atoms, (n, m)."""
+        return self.cross(X)[:, atoms]
+
     def problem(self, X: NDArray) -> CodingProblem:
         """The problem of coding samples with this dictionary."""
         return CodingProblem(*self.similarities(X), facts=self.facts)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..gram import GramFacts
-from ..kernels.base import Kernel
+from ..kernels.base import Kernel, take
 from ..long_calls import eigh
 from ..problem import CodingProblem, Neighbours
 from ..selection import smallest
@@ -114,6 +114,13 @@ class PointDictionary(Dictionary):
         if self._basis is not None:
             cross = (cross @ self._basis) @ self._basis.T
         return self._completed(self_similarity, cross), cross
+
+    def cross_of(self, X: NDArray, atoms: NDArray) -> NDArray:
+        """Inner products of samples and some of the atoms, (n, m): of no others, if possible."""
+        if self.is_clipped:
+            return super().cross_of(X, atoms)
+        some = take(self._prepared, atoms)
+        return finite_similarities(self.kernel.between(self.kernel.prepare(X), some))
 
     def _completed(self, self_similarity: NDArray, cross: NDArray) -> NDArray:
         """The given k(x, x), raised where needed to what the cross-similarities imply.

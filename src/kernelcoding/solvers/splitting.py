@@ -26,6 +26,7 @@ BALANCED = 10.0  # one residual may be this many times the other
 LOOKS = 10  # steps between looks at them
 SETTLED = 2000  # steps after which weights stay, so that the method converges
 AGREED = 1e-3  # part of the tolerance by which objectives of the copies of a code may differ
+FIRST = 0.1  # part of the tolerance at which codes are looked at: few steps more, a digit more
 TIGHTER = 0.3  # part of the tolerance where codes that met it were not good enough
 
 
@@ -152,7 +153,7 @@ def solve(
     codes = np.zeros_like(problem.cross)
     start = codes if options.start is None else dense(options.start).astype(np.float64)
     rows = split.begin(start, options.tol * scale)
-    wanted = rows.limits.copy()
+    wanted = FIRST * rows.limits
     n_iter = np.zeros(problem.n_samples, dtype=int)
     converged = np.zeros(problem.n_samples, dtype=bool)
     for turn in range(1, options.max_iter + 1):
