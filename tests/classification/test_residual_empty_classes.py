@@ -99,5 +99,5 @@ def test_parts_that_explain_keep_their_residuals(digits):
     usual = found.min(axis=1) < 0
     assert empty.any()
     assert usual.any()
-    assert_array_equal(-classifier.decision_function(Q)[usual], found[usual])
+    assert_allclose(-classifier.decision_function(Q)[usual], found[usual], rtol=1e-12, atol=1e-14)
     assert_array_equal(found[empty], 0.0)
