@@ -107,7 +107,7 @@ def minimum(found, kernel, X, points):
 @AT_A_BOUND
 @pytest.mark.parametrize("classifier", ["linear", "max-margin", "logistic"])
 @pytest.mark.parametrize("n_landmarks", [None, 60])
-@pytest.mark.parametrize("kernel", [Gaussian("median"), MultipleKernel([Gaussian(1.0), Linear()])],
+@pytest.mark.parametrize("kernel", [Gaussian("median"), MultipleKernel([Gaussian(3.0), Linear()])],
                          ids=str)  # fmt: skip
 def test_one_history_of_all_half_steps_never_rises(classifier, n_landmarks, kernel):
     X, y = digits(150, labels=True)

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import minimize_scalar
 from sklearn.base import clone
-from sklearn.linear_model import Ridge
-from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
 
 import kernelcoding as kc
@@ -15,6 +12,7 @@ from helpers.learning import digits
 from kernelcoding.kernel_learning.held_out import held_out
 from kernelcoding.kernel_learning.label_loss import calibrated_loss, left_out_scores
 from kernelcoding.kernels import Fixed, Gaussian, Linear, MultipleKernel, View
+from reference.kernel_learning import least_log_loss, regressed
 
 HELD_OUT = kc.KernelLearning(criterion="held-out")
 
@@ -44,34 +42,6 @@ def written_out(coder, kernel, X, y, rule):
     if rule == "ridge":
         scores = regressed(codes, np.eye(len(classes))[np.searchsorted(classes, y)])
     return least_log_loss(scores, np.searchsorted(classes, y))
-
-
-def regressed(codes, targets):
-    """Each sample predicted by ridge regression on the others, at the best regularization."""
-    centred = codes - codes.mean(axis=0)
-    unit, best = np.mean(np.linalg.eigvalsh(centred @ centred.T)), None
-    for relative in np.logspace(-6, 1, 15):
-        scores = np.empty_like(targets)
-        for i in range(len(codes)):
-            rest = np.arange(len(codes)) != i
-            ridge = Ridge(relative * unit, solver="svd").fit(codes[rest], targets[rest])
-            scores[i] = ridge.predict(codes[i : i + 1])[0]
-        if best is None or np.sum((scores - targets) ** 2) < np.sum((best - targets) ** 2):
-            best = scores
-    return best
-
-
-def least_log_loss(scores, y):
-    """scikit-learn's log loss at the best temperature."""
-    scores = (scores - scores.max(axis=1, keepdims=True)) / np.abs(scores).max()
-
-    def loss(log_temperature):
-        odds = np.exp(np.exp(log_temperature) * scores)
-        return log_loss(y, odds / odds.sum(axis=1, keepdims=True), labels=range(scores.shape[1]))
-
-    grid = np.linspace(-5, 15, 81)
-    best = grid[np.argmin([loss(value) for value in grid])]
-    return minimize_scalar(loss, bounds=(best - 0.5, best + 0.5), method="bounded").fun
 
 
 @pytest.mark.parametrize("rule", ["residual", "ridge"])

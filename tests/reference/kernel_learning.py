@@ -2,6 +2,8 @@
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from sklearn.linear_model import Ridge
+from sklearn.metrics import log_loss
 
 import kernelcoding as kc
 
@@ -46,3 +48,31 @@ def best_width(ratio, low, high, n_grid=25):
     candidates = [(values[best], grid[best]), (refined.fun, refined.x)]
     value, theta = min(candidates)
     return np.exp(theta), value
+
+
+def regressed(codes, targets):
+    """Each sample predicted by ridge regression on the others, at the best regularization."""
+    centred = codes - codes.mean(axis=0)
+    unit, best = np.mean(np.linalg.eigvalsh(centred @ centred.T)), None
+    for relative in np.logspace(-6, 1, 15):
+        scores = np.empty_like(targets)
+        for i in range(len(codes)):
+            rest = np.arange(len(codes)) != i
+            ridge = Ridge(relative * unit, solver="svd").fit(codes[rest], targets[rest])
+            scores[i] = ridge.predict(codes[i : i + 1])[0]
+        if best is None or np.sum((scores - targets) ** 2) < np.sum((best - targets) ** 2):
+            best = scores
+    return best
+
+
+def least_log_loss(scores, y):
+    """scikit-learn's log loss at the best temperature."""
+    scores = (scores - scores.max(axis=1, keepdims=True)) / np.abs(scores).max()
+
+    def loss(log_temperature):
+        odds = np.exp(np.exp(log_temperature) * scores)
+        return log_loss(y, odds / odds.sum(axis=1, keepdims=True), labels=range(scores.shape[1]))
+
+    grid = np.linspace(-5, 15, 81)
+    best = grid[np.argmin([loss(value) for value in grid])]
+    return minimize_scalar(loss, bounds=(best - 0.5, best + 0.5), method="bounded").fun

@@ -8,6 +8,7 @@ tells of all four.
 
 from __future__ import annotations
 
+import copy
 import warnings
 from dataclasses import replace
 
@@ -28,6 +29,7 @@ from ..kernel_learning.parts import Part
 from ..kernel_learning.ratio import NotFinite, discrepancy
 from ..kernel_learning.search import descend
 from ..kernels.base import Kernel
+from ..kernels.multiple import MultipleKernel
 from ..solvers.result import Options
 from .classifiers import LinearClassifier
 from .joint_ratio import JointRatio
@@ -65,6 +67,8 @@ class JointKernelLearner(SupervisedLearner):
     ):
         super().__init__(frame, vectors, formulation, options, wanted, rng)
         require_parameters(self.kernel)
+        self.first = frame, vectors
+        self.is_held = False  # whether the kernel stays at its start
         self.X = X
         self.settings = clone(settings).set_params(max_iter=min(STEPS, settings.max_iter))
         self.start = self.kernel
@@ -83,7 +87,22 @@ class JointKernelLearner(SupervisedLearner):
     def steps(self) -> list[HalfStep]:
         """One round of learning: new codes come after the kernel, whose sums atoms need."""
         first, *others = super().steps
+        if self.is_held:
+            return [first, *others]
         return [first, ("kernel", self.improve_kernel), *others]
+
+    def held(self) -> JointKernelLearner:
+        """One that begins as this one began, and keeps the kernel."""
+        frame, vectors = self.first
+        given = self.formulation, self.options, self.wanted, self.rng, self.X, self.settings
+        found = JointKernelLearner(frame, vectors, *given)
+        found.is_held = True
+        return found
+
+    def on_trial(self, frame: Frame, wanted: Supervision) -> SupervisedLearner:
+        """One that keeps the present kernel."""
+        given = self.formulation, self.options, wanted, copy.deepcopy(self.rng)
+        return SupervisedLearner(frame, self.now.vectors, *given)
 
     @property
     def quotient(self) -> float:
@@ -186,13 +205,15 @@ class JointKernelLearner(SupervisedLearner):
     @property
     def learned_kernel(self) -> Kernel:
         """The present kernel; several kernels say their weights."""
+        if self.is_held and not isinstance(self.start, MultipleKernel):
+            return self.start  # to the last bit
         return at_theta(self.kernel, self.kernel.theta)
 
     @property
     def note(self) -> str | None:
         """What to say of parameters that ended at a bound."""
         ended = at_bounds(self.kernel.theta, self.bounds)
-        if not ended.any():
+        if self.is_held or not ended.any():
             return None
         return told(self.start, self.kernel.theta, ended, True)
 
@@ -231,9 +252,11 @@ def check_joint(
 def conclude(
     estimator: BaseDictionaryLearning, learner: JointKernelLearner, best: Snapshot
 ) -> None:
-    """Give the estimator the kernel that was learned with the rest."""
+    """Give the estimator the kernel that was learned with the rest, or kept."""
     learner.restore(best)
-    estimator.kernel_, estimator.kernel_status_ = learner.learned_kernel, "learned"
-    estimator.kernel_history_ = estimator.objective_history_[estimator.objective_steps_ == "kernel"]
+    estimator.kernel_ = learner.learned_kernel
+    estimator.kernel_status_ = "labels" if learner.is_held else "learned"
+    history, steps = estimator.objective_history_, estimator.objective_steps_
+    estimator.kernel_history_ = history[:1] if learner.is_held else history[steps == "kernel"]
     if learner.note is not None:
         warnings.warn(learner.note, UserWarning, stacklevel=3)

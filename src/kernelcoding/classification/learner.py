@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
@@ -179,6 +180,11 @@ class SupervisedLearner(AtomLearner):
             before += float(labelled.etas @ labelled.loss(plain))
             after += float(labelled.etas @ labelled.loss(followed))
         return np.sqrt(before / max(after, LEAST * before)) - 1.0 if before > 0 else 0.0
+
+    def on_trial(self, frame: Frame, wanted: Supervision) -> SupervisedLearner:
+        """One with the present atoms, of other weights."""
+        given = self.formulation, self.options, wanted, copy.deepcopy(self.rng)
+        return type(self)(frame, self.now.vectors, *given)
 
     @property
     def loss_weight(self) -> NDArray:

@@ -17,7 +17,7 @@ from ..codes import dense
 from ..dictionary import CombinationDictionary
 from ..dictionary_learning.checks import tell_zero_codes
 from ..dictionary_learning.frames import Frame, LandmarkFrame
-from ..dictionary_learning.loop import Progress
+from ..dictionary_learning.loop import Outcome, Progress
 from ..dictionary_learning.point_learner import PointLearner
 from ..dictionary_learning.state import Candidate
 from ..dictionary_learning.stepping import Learner
@@ -29,6 +29,7 @@ from ..validation import check_positive
 from .calibration import Calibration
 from .classifiers import Classifier
 from .joint_kernel import JointKernelLearner, check_joint, conclude, is_joint
+from .joint_veto import judged
 from .labels import Labels
 from .learner import SupervisedLearner, Supervision, loss_unit
 from .rules import Rule, as_rule
@@ -333,6 +334,11 @@ random_state
             kind = partial(JointKernelLearner, X=X, settings=as_settings(self.learn_kernel))
         wanted = self._supervision(frame)
         return kind(frame, vectors, formulation, options, wanted, self._random())
+
+    def _judged(
+        self, learner: Learner, outcome: Outcome, y: NDArray | None, chosen: NDArray
+    ) -> tuple[Learner, Outcome]:
+        return judged(self, learner, outcome, y, chosen)
 
     def _random(self) -> np.random.RandomState:
         return check_random_state(self.random_state)

@@ -50,14 +50,7 @@ def _losses(learner: SupervisedLearner, eta: float, rho: float, judges: NDArray)
     frame.sample_weight = weight
     penalty = rho * eta / learner.wanted.unit  # the same classifier
     wanted = replace(learner.wanted, eta=eta, rho=penalty)
-    trial = type(learner)(
-        frame,
-        learner.now.vectors,
-        learner.formulation,
-        learner.options,
-        wanted,
-        copy.deepcopy(learner.rng),
-    )
+    trial = learner.on_trial(frame, wanted)
     trial.code()
     for _ in range(ROUNDS):
         for _, step in trial.steps:

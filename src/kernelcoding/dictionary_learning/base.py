@@ -135,6 +135,7 @@ class BaseDictionaryLearning(CodingTransformer):
             except KeyboardInterrupt:  # there is a dictionary already, of the kernel before
                 self.kernel_, self.status_ = kernel, "interrupted"
                 outcome.interrupted(stacklevel=4, where="while the kernel was learned again")
+        learner, outcome = self._judged(learner, outcome, y, chosen)
         self._adopt(coder, learner.dictionary(outcome.best))
         return learner, outcome
 
@@ -170,6 +171,12 @@ class BaseDictionaryLearning(CodingTransformer):
         self.objective_steps_ = np.array([], dtype=str)
         self.kernel_history_ = np.array([])
         self.n_iter_ = self.n_replaced_ = 0
+
+    def _judged(
+        self, learner: Learner, outcome: Outcome, y: NDArray | None, chosen: NDArray
+    ) -> tuple[Learner, Outcome]:
+        """The learner that is kept; one that judges what was learned may keep another."""
+        return learner, outcome
 
     def _keeper(self, learner: Learner, coder: BaseKernelCoder) -> Keeps | None:
         """Who writes down every round; nobody, unless an estimator has checkpoints."""

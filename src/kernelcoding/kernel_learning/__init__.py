@@ -3,6 +3,7 @@
 from .label_loss import Truth, truth_of
 from .learning import LearnedKernel, learn_kernel, moved, prepared_start
 from .settings import JOINT, KernelLearning, as_settings
+from .veto import labels_veto
 
 __all__ = [
     "JOINT",
@@ -10,6 +11,7 @@ __all__ = [
     "LearnedKernel",
     "Truth",
     "as_settings",
+    "labels_veto",
     "learn_kernel",
     "moved",
     "prepared_start",

@@ -109,7 +109,8 @@ def held_out(
     """Samples to follow, their folds, and the folds of atoms they must not use.
 
     Samples that are no atoms need no folds (all -1) and are preferred where there are enough.
-    Exact copies share a fold. Atoms that are combinations (``points=None``) copy no sample.
+    Exact copies share a fold, and no fold has all atoms: a single one is followed by others only.
+    Atoms that are combinations (``points=None``) copy no sample.
     """
     n = len(X)
     if points is None:
@@ -117,8 +118,11 @@ def held_out(
     copies = numbered(X, points)
     of_samples, of_atoms = copies[:n], copies[n:]
     outside = np.flatnonzero(~np.isin(of_samples, of_atoms))
-    if len(outside) == n or len(outside) >= max(50, n // 5):
+    is_single = bool(np.all(of_atoms == of_atoms[0]))
+    if len(outside) >= max(50, n // 5) or len(outside) == n or (is_single and len(outside)):
         return outside, (np.full(len(outside), -1), np.zeros(len(points)))
     count = min(n_folds, copies.max() + 1)
     folds = random_state.permutation(copies.max() + 1) % count
+    if not is_single and np.all(folds[of_atoms] == folds[of_atoms[0]]):
+        folds[of_atoms[0]] = (folds[of_atoms[0]] + 1) % count
     return np.arange(n), (folds[of_samples], folds[of_atoms])

@@ -11,10 +11,11 @@ from ..kernels.base import Kernel
 from ..solvers.result import Convergence
 from .bounds import at_bounds, told, told_silence
 from .held_out import Problems
-from .label_loss import JUDGED, LabelLoss, Truth
+from .label_loss import Truth
 from .ratio import Degenerate, NotFinite, RatioProblem, Vanishing
 from .search import descend, scan
 from .settings import KernelLearning
+from .veto import contradicts
 
 SCAN_SAMPLES = 100
 # A parameter that moves by more than a factor of two must lower the ratio by one part in a hundred.
@@ -78,7 +79,7 @@ def search_by_ratio(
     theta = ratio.normalised(theta)
     if np.max(np.abs(theta - start)) > FAR and first - history[-1] < FLAT * abs(first):
         theta, status = start, "flat"
-    elif status == "learned" and truth is not None and _contradicts(problems, start, theta, truth):
+    elif status == "learned" and truth is not None and contradicts(problems, start, theta, truth):
         theta, status = start, "labels"
     if status in ("flat", "labels"):
         history, notes = [first], []
@@ -169,15 +170,6 @@ def _least(
     history: list[float] = []
     theta, _ = descend(ratio, start, bounds, settings, history, curvature)
     return theta, history
-
-
-def _contradicts(problems: Problems, start: NDArray, theta: NDArray, truth: Truth) -> bool:
-    """Whether labels of samples left out are predicted worse than at the start."""
-    if np.array_equal(start, theta):
-        return False
-    some = problems.samples[:JUDGED]
-    loss = LabelLoss(problems, problems.of(some), JUDGED, truth, "auto")
-    return bool(loss(theta).mean() > loss(start).mean())
 
 
 def _of_all(
