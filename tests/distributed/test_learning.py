@@ -243,12 +243,6 @@ def test_blocks_with_faults_are_named():
         learning(n_atoms=700, n_landmarks=700).fit(lazy(data()))
 
 
-def test_supervised_learning_is_refused_with_what_works():
-    model = kc.SupervisedKernelCoding(n_atoms=12, n_landmarks=40)
-    with pytest.raises(ValueError, match=r"KernelDictionaryLearning\(n_landmarks"):
-        model.fit(lazy(data()), np.arange(N) % 3)
-
-
 def test_codes_that_are_all_zero_are_refused_as_in_memory():
     with pytest.raises(ValueError, match="All codes are zero: alpha=9 is too large"):
         learning(kc.KernelSparseCoder(alpha=9.0)).fit(lazy(data()))

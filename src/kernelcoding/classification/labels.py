@@ -70,13 +70,17 @@ class Labels:
         numbers = self.numbers
         return self.members.astype(int) if numbers is None else self.classes[numbers]
 
-    def targets(self, signed: bool) -> NDArray:
+    def take(self, rows: NDArray) -> Labels:
+        """Those of some samples, of the same classes."""
+        return Labels(self.classes, self.members[rows], self.multilabel)
+
+    def targets(self, signed: bool, dtype: type[np.generic] = np.float64) -> NDArray:
         """What scores aim at, (n, S).
 
         Ones and zeros as in the paper; ones and minus ones where the sign of a score decides.
         """
-        targets = np.ascontiguousarray(self.members, dtype=np.float64)
-        return 2.0 * targets - 1.0 if signed or self.multilabel else targets
+        targets = np.ascontiguousarray(self.members, dtype=dtype)
+        return 2 * targets - 1 if signed or self.multilabel else targets
 
     def sample_weight(self, class_weight: dict | str | None) -> NDArray:
         """What each sample counts, one on average, (n,)."""

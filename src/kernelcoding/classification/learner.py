@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
@@ -125,9 +126,7 @@ class SupervisedLearner(AtomLearner):
         before = self.classifier
         if before is None:
             self._choose()
-        assert self.rho is not None
-        data = self.training_codes(self.now.codes, self.now.vectors)
-        found = self.rule.fit(data, self.rho, before)
+        found = self._fitted(before)
         change = self._mean_loss(found) + found.penalty
         if before is not None:
             change -= self._mean_loss(before) + before.penalty
@@ -136,6 +135,12 @@ class SupervisedLearner(AtomLearner):
         self.now = replace(self.now, classifier=found)
         self.objective += change
         return self.objective
+
+    def _fitted(self, before: Classifier | None) -> Classifier:
+        """The best classifier of the present codes; given one, at least a better one."""
+        assert self.rho is not None
+        data = self.training_codes(self.now.codes, self.now.vectors)
+        return self.rule.fit(data, self.rho, before)
 
     def _choose(self) -> None:
         """Weights of the loss and of the classifier's penalty, by scores of samples left out.
@@ -237,14 +242,28 @@ class SupervisedLearner(AtomLearner):
 def loss_unit(frame: Frame, targets: NDArray) -> float:
     """A tenth of the mean k(x, x) over the mean squared norm of targets."""
     no_atoms = np.zeros((frame.dimension, 0))
-    blocks = frame.blocks(no_atoms)
-    own = sum(total(b.self_similarity, frame.weight_of(b.rows)) for b in blocks)
+    own = frame.map_reduce(_own_of_block, no_atoms, (), operator.add)
     return DEFAULT_ETA * own / total(np.sum(targets**2, axis=1), frame.sample_weight)
 
 
-def of_classifier(class_weight: NDArray, sample_weight: NDArray | None) -> NDArray:
-    """What each sample's loss counts in the classifier, weights of samples one on average."""
+def _own_of_block(block: SampleBlock) -> float:
+    return total(block.self_similarity, block.weight)
+
+
+def of_classifier(
+    class_weight: NDArray, sample_weight: NDArray | None, mean_weight: float | None = None
+) -> NDArray:
+    """What each sample's loss counts in the classifier, weights of samples one on average.
+
+    Parameters
+    ----------
+    class_weight : array of shape (n,)
+    sample_weight : array of shape (n,), or None
+    mean_weight : float, default=None
+        Mean weight of all samples, where these are some of them.
+    """
     if sample_weight is None:
         return class_weight
+    mean = sample_weight.mean() if mean_weight is None else mean_weight
     # A system of equations has a row for every sample: zero would be no number there.
-    return np.maximum(class_weight * sample_weight / sample_weight.mean(), NOTHING)
+    return np.maximum(class_weight * sample_weight / mean, NOTHING)

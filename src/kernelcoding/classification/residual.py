@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from sklearn.utils import Tags, assert_all_finite, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from ..blocks import Blocks
 from ..coders.base import require_coder
 from ..coders.coding import code_samples, problems
 from ..coders.sparse import KernelSparseCoder
@@ -21,6 +22,9 @@ from ..coders.transformer import CodingTransformer
 from ..coders.zero_codes import why_zero
 from ..codes import Codes
 from ..dictionary import Dictionary, PointDictionary
+from ..dictionary_learning.base import BaseDictionaryLearning
+from ..dictionary_learning.far import at_hand
+from ..distributed.inputs import is_lazy
 from ..distributed.methods import one_number, over_blocks, refuse_lazy
 from ..validation import check_codes
 from ..views import sequence_of
@@ -134,9 +138,11 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like
-            Samples as the coder wants them.
-        y : array-like of shape (n_samples,)
+        X : array-like, or samples of Dask
+            Samples as the coder wants them. Samples of Dask stay where they are, for coders that
+            learn from them (``KernelDictionaryLearning(n_landmarks=...)``): only the landmarks and
+            200 samples for probabilities are fetched.
+        y : array-like of shape (n_samples,), or labels of Dask
             Labels of any kind; a single class is accepted and always predicted.
 
         Returns
@@ -146,7 +152,9 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         """
         coder = KernelSparseCoder() if self.coder is None else self.coder
         _require_source_of_codes(coder)
-        refuse_lazy(self, X, training=True)
+        far = self._samples_far_away(coder, X)
+        if far is not None:
+            X, y = cast(NDArray, far), cast(NDArray, at_hand(y, far))
         y = self._validate_labels(X, y)
         self.classes_, numbers = np.unique(y, return_inverse=True)
         self.coder_ = clone(coder)
@@ -159,11 +167,20 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         given = (self.atom_labels, self.landmark_labels)
         carried = carried_labels(self.coder_, X, self.classes_, numbers, given, elsewhere)
         self._take(carried)
-        samples = self.coder_._validate_query(X)
+        samples = self.coder_._validate_query(X) if far is None else cast(NDArray, far)
         self._calibration = ResidualCalibration.of(
             samples, numbers, carried.samples, len(self.classes_)
         )
         return self
+
+    def _samples_far_away(self, coder: CodingTransformer, X: object) -> Blocks | None:
+        """Samples of Dask as blocks; None: in memory. ValueError if the coder needs them here."""
+        if not (isinstance(coder, BaseDictionaryLearning) and coder._learns_far and is_lazy(X)):
+            refuse_lazy(self, X, training=True)
+            return None
+        from ..distributed.samples import DaskSamples
+
+        return DaskSamples(X)
 
     def _take(self, carried: CarriedLabels) -> None:
         """Remember whose labels decide."""

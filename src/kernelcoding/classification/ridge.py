@@ -5,6 +5,8 @@ r"""Ridge regression with an unpenalised intercept, and the regularization that 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,30 +19,78 @@ REGULARIZATIONS = np.logspace(-7, 1, 17)
 JUDGED = 4000
 
 
-def moments(
-    codes: Codes, targets: NDArray, sample_weight: NDArray, intercept: bool
-) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+# Second moments of codes, of codes and targets, and the weighted means that were taken off.
+Moments = tuple[NDArray, NDArray, NDArray, NDArray]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSums:
+    """All that the regression asks of codes and targets, with weights V: sums over samples."""
+
+    second: NDArray  # (N, N) Y'VY
+    mixed: NDArray  # (N, S) Y'VT
+    codes: NDArray  # (N,) Y'v
+    targets: NDArray  # (S,) T'v
+    squares: float  # of targets
+    total: float  # of weights
+
+    @classmethod
+    def of(cls, codes: Codes, targets: NDArray, sample_weight: NDArray) -> CodeSums:
+        """Over some samples."""
+        root = np.sqrt(sample_weight)[:, None]
+        return cls(
+            second_moment(codes.multiply(root).tocsr() if is_csr(codes) else codes * root),
+            np.asarray(codes.T @ (targets * sample_weight[:, None])),
+            np.asarray(codes.T @ sample_weight),
+            sample_weight @ targets,
+            float(sample_weight @ np.sum(targets**2, axis=1)),
+            float(sample_weight.sum()),
+        )
+
+    def plus(self, other: CodeSums) -> CodeSums:
+        """Over both sets of samples."""
+        return CodeSums(
+            self.second + other.second,
+            self.mixed + other.mixed,
+            self.codes + other.codes,
+            self.targets + other.targets,
+            self.squares + other.squares,
+            self.total + other.total,
+        )
+
+    def moments(self, intercept: bool) -> Moments:
+        """Around the means, where there is an intercept."""
+        if not intercept:
+            nothing = np.zeros(len(self.codes)), np.zeros(len(self.targets))
+            return self.second, self.mixed, *nothing
+        mean, mean_target = self.codes / self.total, self.targets / self.total
+        second = self.second - self.total * np.outer(mean, mean)
+        return second, self.mixed - self.total * np.outer(mean, mean_target), mean, mean_target
+
+    def solve(self, regularization: float, intercept: bool) -> tuple[NDArray, NDArray]:
+        """Weights (N, S) and intercepts (S,)."""
+        second, mixed, mean, mean_target = self.moments(intercept)
+        weights = solve_definite(second + regularization * np.eye(len(second)), mixed)
+        return weights, mean_target - mean @ weights
+
+    def squared_error(self, weights: NDArray, bias: NDArray) -> float:
+        """Of scores ``y W + b``, summed; never negative."""
+        beyond = self.squares - 2.0 * self.targets @ bias + self.total * bias @ bias
+        mixed = self.mixed - np.outer(self.codes, bias)
+        found = beyond + np.sum(weights * (self.second @ weights - 2.0 * mixed))
+        return max(float(found), 0.0)
+
+
+def moments(codes: Codes, targets: NDArray, sample_weight: NDArray, intercept: bool) -> Moments:
     """Second moments of codes, of codes and targets, and the weighted means that were taken off."""
-    root = np.sqrt(sample_weight)[:, None]
-    second = second_moment(codes.multiply(root).tocsr() if is_csr(codes) else codes * root)
-    mixed = np.asarray(codes.T @ (targets * sample_weight[:, None]))
-    if not intercept:
-        return second, mixed, np.zeros(codes.shape[1]), np.zeros(targets.shape[1])
-    total = sample_weight.sum()
-    mean = np.asarray(codes.T @ sample_weight) / total
-    mean_target = sample_weight @ targets / total
-    second = second - total * np.outer(mean, mean)
-    return second, mixed - total * np.outer(mean, mean_target), mean, mean_target
+    return CodeSums.of(codes, targets, sample_weight).moments(intercept)
 
 
 def fit(
     codes: Codes, targets: NDArray, sample_weight: NDArray, regularization: float, intercept: bool
 ) -> tuple[NDArray, NDArray]:
     """Weights (N, S) and intercepts (S,)."""
-    second, mixed, mean, mean_target = moments(codes, targets, sample_weight, intercept)
-    second[np.diag_indices_from(second)] += regularization
-    weights = solve_definite(second, mixed)
-    return weights, mean_target - mean @ weights
+    return CodeSums.of(codes, targets, sample_weight).solve(regularization, intercept)
 
 
 def solve_definite(matrix: NDArray, right: NDArray) -> NDArray:

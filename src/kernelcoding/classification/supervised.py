@@ -12,25 +12,29 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_consistent_length
 
+from ..blocks import Blocks
 from ..coders.base import BaseKernelCoder
 from ..codes import dense
 from ..dictionary import CombinationDictionary
 from ..dictionary_learning.checks import tell_zero_codes
+from ..dictionary_learning.far import at_hand
 from ..dictionary_learning.frames import Frame, LandmarkFrame
 from ..dictionary_learning.loop import Outcome, Progress
 from ..dictionary_learning.point_learner import PointLearner
 from ..dictionary_learning.state import Candidate
 from ..dictionary_learning.stepping import Learner
+from ..distributed.inputs import is_lazy
 from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings
 from ..kernels import Gaussian, Kernel
 from ..solvers.result import Convergence, Options
 from ..validation import check_positive
-from .calibration import Calibration
 from .classifiers import Classifier
+from .far_learner import FarLearner, check_far
 from .joint_kernel import JointKernelLearner, check_joint, conclude, is_joint
 from .joint_veto import judged
 from .labels import Labels
+from .last_classifier import last_classifier
 from .learner import SupervisedLearner, Supervision, loss_unit
 from .rules import Rule, as_rule
 from .scoring import ScoringDictionaryLearning
@@ -41,11 +45,9 @@ from .task_driven import (
     Augment,
     PlainLearner,
     check_training,
-    last_rule,
     of_points,
     train,
 )
-from .task_driven.multinomial import MultinomialRule
 
 
 class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
@@ -174,6 +176,7 @@ random_state
     rho_: float
     training_kept_: str
     _kept_for_learning = ("callback",)
+    _learns_far = True
 
     def __init__(
         self,
@@ -222,10 +225,13 @@ random_state
 
         Parameters
         ----------
-        X : array-like
-            Training samples.
-        y : array-like of shape (n_samples,) or (n_samples, n_classes)
-            One label per sample, or a multi-label indicator matrix.
+        X : array-like, or samples of Dask
+            Training samples. Samples of Dask stay where they are, with ``n_landmarks`` and
+            ``classifier="linear"``: workers pass over the blocks once per round and keep no codes.
+            What "auto" stands for, and the temperature of probabilities, are found on 4000 of
+            them, drawn at random.
+        y : array-like of shape (n_samples,) or (n_samples, n_classes), or labels of Dask
+            One label per sample, or a multi-label indicator matrix; always in memory here.
         sample_weight : array-like of shape (n_samples,), default=None
             What each sample counts, with its error and its loss; see
             :class:`KernelDictionaryLearning`. What "auto" chooses is judged on single samples.
@@ -243,6 +249,8 @@ random_state
                 "is None."
             )
         X = self._validate_training(X, kernel)
+        check_far(self, self, X, rule)
+        y = y if not is_lazy(y) else cast(NDArray, at_hand(y, X))
         check_consistent_length(X, y)
         weight = self._checked_weight(sample_weight, X)
         check_joint(self.learn_kernel, kernel, rule, weight)
@@ -272,19 +280,11 @@ random_state
         assert best.classifier is not None
         self.eta_ = 0.0 if learner.is_unsupervised else learner.eta
         self.rho_ = learner.rho
-        self.classifier_ = self.joint_classifier_ = cast(Classifier, best.classifier)
-        coded = learner.plain_codes(best.vectors)
-        data = learner.training_codes(coded.codes, best.vectors)
-        rho, last = self.rho_, learner.rule
-        if rule.refit:
-            last = last_rule(last, self._labels)
-            if rule.rho == "auto":
-                rho = last.choose_rho(data)
-            elif isinstance(last, MultinomialRule) and last is not learner.rule:
-                rho = last.of_joint(rho, data)
-            self.classifier_ = last.fit(data, rho)
-        self._calibration = Calibration(self._labels, last.left_out(data, rho))
-        return coded.convergence
+        self.joint_classifier_ = cast(Classifier, best.classifier)
+        last = last_classifier(learner, best, rule, self._labels)
+        self.classifier_, self._calibration = last.classifier, last.calibration
+        self._labels = last.calibration.labels  # where samples are far away, of those drawn
+        return last.convergence
 
     # Machinery ---------------------------------------------------------------------------------
 
@@ -327,7 +327,8 @@ random_state
         if self.update == POINTS:
             assert isinstance(self.kernel_, Gaussian)
             return PointLearner(X, chosen, self.kernel_, formulation, options, frame.sample_weight)
-        kind: Callable[..., SupervisedLearner] = SupervisedLearner
+        far = isinstance(X, Blocks)
+        kind: Callable[..., SupervisedLearner] = FarLearner if far else SupervisedLearner
         if self.training == TASK_DRIVEN:
             kind = PlainLearner
         elif is_joint(self.learn_kernel):
@@ -346,7 +347,8 @@ random_state
     def _supervision(self, frame: Frame) -> Supervision:
         """What is asked of the classifier of samples that a frame has."""
         rule = as_rule(self.classifier, self.rho)
-        targets = self._labels.targets(rule.signed)
+        far = isinstance(frame, LandmarkFrame) and isinstance(frame.X, Blocks)
+        targets = self._labels.targets(rule.signed, np.int8 if far else np.float64)
         return Supervision(
             rule,
             self._labels,

@@ -374,7 +374,7 @@ class BaseDictionaryLearning(CodingTransformer):
         return order if index is None else np.asarray(index)[order]
 
     def _validate_training(self, X: ArrayLike, kernel: Kernel, reset: bool = True) -> NDArray:
-        if reset and self._learns_far and is_lazy(X):
+        if reset and self._learns_far and (isinstance(X, Blocks) or is_lazy(X)):
             return cast(NDArray, far_samples(self, X, kernel))  # gives rows as an array does
         return samples(self, X, kernel, reset=reset, min_samples=2 if reset else 1)
 

@@ -145,7 +145,11 @@ def code_all(
     keep = frame.keeps_samples if keep_codes is None else keep_codes
     gram = frame.gram(vectors)
     now = Pass(gram, GramFacts(gram), formulation_at, options, start, keep)
-    found = frame.map_reduce(code_block, vectors, (now,), Part.plus)
+    return coded_of(frame, vectors, frame.map_reduce(code_block, vectors, (now,), Part.plus))
+
+
+def coded_of(frame: Frame, vectors: NDArray, found: Part) -> Coded:
+    """What a pass with these atoms has found, from what all samples add."""
     codes = stacked([codes for codes, _ in found.kept]) if found.kept else None
     loads = stacked([loads for _, loads in found.kept]) if found.kept else None
     moment = frame.coordinates(found.image, loads) + vectors * found.held

@@ -32,7 +32,7 @@ def far_samples(estimator: BaseEstimator, X: Any, kernel: Kernel) -> Blocks:
     ----------
     estimator : estimator
         Whose ``n_features_in_`` and ``feature_names_in_`` are set.
-    X : Dask array, data frame or list of delayed blocks
+    X : Dask array, data frame or list of delayed blocks, or DaskSamples of these
     kernel : Kernel
     """
     from ..distributed.samples import DaskSamples
@@ -40,7 +40,7 @@ def far_samples(estimator: BaseEstimator, X: Any, kernel: Kernel) -> Blocks:
     if kernel.uses_index or kernel.views:
         kind = "a precomputed kernel" if kernel.uses_index else "a kernel of several views"
         _refuse(estimator, f"{kind} needs all samples in memory", "a kernel of arrays")
-    found = DaskSamples(X)
+    found = X if isinstance(X, DaskSamples) else DaskSamples(X)
     seen: Any = np.broadcast_to(np.zeros(1), (1, *found.form.shape))
     if found.given.feature_names is not None:
         import pandas

@@ -1,0 +1,70 @@
+"""The last classifier: fitted to codes that look at no labels, and calibrated."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+from ..dictionary_learning.state import Candidate
+from ..solvers.result import Convergence
+from .calibration import Calibration
+from .classifiers import Classifier
+from .far_learner import FarLearner
+from .labels import Labels
+from .learner import SupervisedLearner
+from .rules import Rule
+from .task_driven import last_rule
+from .task_driven.multinomial import MultinomialRule
+
+
+class Last(NamedTuple):
+    """What learning leaves behind beside the dictionary."""
+
+    classifier: Classifier
+    calibration: Calibration
+    convergence: Convergence  # of the codes that it was fitted to
+
+
+def last_classifier(
+    learner: SupervisedLearner, best: Candidate, rule: Rule, labels: Labels
+) -> Last:
+    """The classifier that predicts, and how its scores become probabilities.
+
+    Parameters
+    ----------
+    learner : SupervisedLearner
+        After the last round.
+    best : Candidate
+        Atoms and classifier that were learned together.
+    rule : Rule
+        As the user has given it.
+    labels : Labels
+        Of the training samples.
+    """
+    if isinstance(learner, FarLearner):
+        return _from_sums(learner, best, rule)
+    assert learner.rho is not None
+    coded = learner.plain_codes(best.vectors)
+    data = learner.training_codes(coded.codes, best.vectors)
+    rho, last, classifier = learner.rho, learner.rule, cast(Classifier, best.classifier)
+    if rule.refit:
+        last = last_rule(last, labels)
+        if rule.rho == "auto":
+            rho = last.choose_rho(data)
+        elif isinstance(last, MultinomialRule) and last is not learner.rule:
+            rho = last.of_joint(rho, data)
+        classifier = last.fit(data, rho)
+    return Last(classifier, Calibration(labels, last.left_out(data, rho)), coded.convergence)
+
+
+def _from_sums(learner: FarLearner, best: Candidate, rule: Rule) -> Last:
+    """One more pass over samples that are far away; choices are judged on those drawn."""
+    assert learner.rho is not None
+    coded, sums = learner.plain_sums(best.vectors)
+    few = learner.few(best.vectors)
+    data = few.training_codes(few.plain_codes(best.vectors).codes, best.vectors)
+    rho, classifier = learner.rho, cast(Classifier, best.classifier)
+    if rule.refit:
+        rho = learner.rule.choose_rho(data) if rule.rho == "auto" else rho
+        classifier = learner.solved(sums, rho)
+    left_out = learner.rule.left_out(data, rho)
+    return Last(classifier, Calibration(few.wanted.labels, left_out), coded.convergence)
