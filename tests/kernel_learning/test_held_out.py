@@ -62,6 +62,16 @@ def test_the_loss_is_that_of_models_without_the_fold(coder, rule):
         assert_allclose(first, written_out(coder, start, X, y, rule), rtol=1e-3)
 
 
+@pytest.mark.parametrize("n_atoms", [1, 2])
+def test_few_atoms_are_never_all_in_the_fold_of_a_sample(n_atoms):
+    X = digits(20)
+    for seed in range(20):
+        found = held_out(X, X[:n_atoms], n_atoms, 5, np.random.RandomState(seed))
+        rows, (of_samples, of_atoms) = found
+        assert len(rows) >= 19
+        assert all((of_atoms != fold).any() for fold in of_samples)
+
+
 def test_regression_leaves_each_sample_out(rng):
     codes, targets = rng.normal(size=(25, 6)), np.eye(3)[rng.integers(0, 3, 25)]
     assert_allclose(left_out_scores(codes, targets), regressed(codes, targets), atol=1e-8)

@@ -140,7 +140,8 @@ random_state
         The one learned with the dictionary, on codes that look at labels.
     objective_history_ : array
         After every half-step: first codes and classifier, then atoms, codes, classifier, ...;
-        with ``KernelLearning(criterion="joint")``, over the mean squared distance of landmarks.
+        with ``KernelLearning(criterion="joint")``, over the mean squared distance of landmarks,
+        of the run that was kept.
     objective_steps_ : array of str
         Which half-step each was after: "codes", "atoms", "classifier", and "kernel" where that is
         joint. In task-driven training also "trial" (mean loss of samples left out) and "epoch"

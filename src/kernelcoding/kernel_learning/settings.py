@@ -28,6 +28,7 @@ class KernelLearning(Component):
           helped neither to code nor to predict themselves. ``fit`` then needs labels.
         * ``"joint"``: in :class:`~kernelcoding.SupervisedKernelCoding`, its whole objective over
           the mean squared distance between landmarks in H; the kernel is one of its half-steps.
+          Labels have the same veto: where it is used, all is learned again with the start.
     bounds : (low, high) or dict of such pairs by parameter name, default=None
         Allowed values. None: a width within a factor of ``10**3`` of the inverse of the median
         statistic, other parameters within ``10**4`` of the start; a parameter whose ratio falls
