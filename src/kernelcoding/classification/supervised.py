@@ -259,7 +259,9 @@ random_state
         self.classes_ = self._labels.classes
         learner, outcome = self._learn(X, self._labels.given, coder, kernel, weight)
         if isinstance(learner, PointLearner):
-            learner, outcome = of_points(learner, outcome, self._supervision, self._random())
+            learner, outcome = of_points(
+                learner, outcome, self._supervision, check_random_state(self.random_state)
+            )
         assert isinstance(learner, SupervisedLearner)
         best, self.training_kept_ = outcome.best, self.training
         if learner.is_unsupervised:
@@ -335,15 +337,14 @@ random_state
         elif is_joint(self.learn_kernel):
             kind = partial(JointKernelLearner, X=X, settings=as_settings(self.learn_kernel))
         wanted = self._supervision(frame)
-        return kind(frame, vectors, formulation, options, wanted, self._random())
+        return kind(
+            frame, vectors, formulation, options, wanted, check_random_state(self.random_state)
+        )
 
     def _judged(
         self, learner: Learner, outcome: Outcome, y: NDArray | None, chosen: NDArray
     ) -> tuple[Learner, Outcome]:
         return judged(self, learner, outcome, y, chosen)
-
-    def _random(self) -> np.random.RandomState:
-        return check_random_state(self.random_state)
 
     def _supervision(self, frame: Frame) -> Supervision:
         """What is asked of the classifier of samples that a frame has."""
