@@ -259,9 +259,8 @@ random_state
         self.classes_ = self._labels.classes
         learner, outcome = self._learn(X, self._labels.given, coder, kernel, weight)
         if isinstance(learner, PointLearner):
-            learner, outcome = of_points(
-                learner, outcome, self._supervision, check_random_state(self.random_state)
-            )
+            rng = check_random_state(self.random_state)
+            learner, outcome = of_points(learner, outcome, self._supervision, rng)
         assert isinstance(learner, SupervisedLearner)
         best, self.training_kept_ = outcome.best, self.training
         if learner.is_unsupervised:
@@ -336,10 +335,8 @@ random_state
             kind = PlainLearner
         elif is_joint(self.learn_kernel):
             kind = partial(JointKernelLearner, X=X, settings=as_settings(self.learn_kernel))
-        wanted = self._supervision(frame)
-        return kind(
-            frame, vectors, formulation, options, wanted, check_random_state(self.random_state)
-        )
+        wanted, rng = self._supervision(frame), check_random_state(self.random_state)
+        return kind(frame, vectors, formulation, options, wanted, rng)
 
     def _judged(
         self, learner: Learner, outcome: Outcome, y: NDArray | None, chosen: NDArray
