@@ -14,11 +14,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("suites", nargs="*", help=f"of {', '.join(SUITES)}; default all")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    parser.add_argument("--size", type=int, help="rows per block of the suite distributed")
     arguments = parser.parse_args()
     print(machine())
     for name in arguments.suites or SUITES:
         rows = []
-        for row in importlib.import_module(f"benchmarks.{name}").run(arguments.quick):
+        settings = {"rows": arguments.size} if arguments.size and name == "distributed" else {}
+        suite = importlib.import_module(f"benchmarks.{name}")
+        for row in suite.run(arguments.quick, **settings):
             rows.append(row)
             print(
                 f"  {row.case} vs {row.peer} ({row.threads} threads): {row.ratio:.2f}", flush=True
