@@ -232,11 +232,12 @@ class GramFacts:
 
     @cached_property
     def triangular_basis(self) -> NDArray | None:
-        r"""Upper triangular :math:`\Psi` with :math:`\Psi^\top K \Psi = I`; None if nearly singular.
+        r"""Upper triangular :math:`\Psi`, :math:`\Psi^\top K \Psi = I`; None if nearly singular.
 
-        It costs a fraction of what eigenvectors cost, and products with it are half as long. It spans what
-        :meth:`orthonormal_basis` spans, as that leaves nothing out: :math:`1 / \|K^{-1}\|_F` is a
-        lower bound on the smallest eigenvalue and :math:`\|K\|_F` an upper bound on the largest.
+        It costs a fraction of what eigenvectors cost, and products with it are half as long. It
+        spans what :meth:`orthonormal_basis` spans, as that leaves nothing out:
+        :math:`1 / \|K^{-1}\|_F` is a lower bound on the smallest eigenvalue and :math:`\|K\|_F` an
+        upper bound on the largest.
         """
         if not self.n_atoms:
             return None
