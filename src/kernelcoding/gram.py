@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from .long_calls import cho_factor, eigh, smallest_eigenvalue
+from .long_calls import cho_factor, eigh, product, smallest_eigenvalue, triangular_inverse
 
 # Kernels are sums, products and exponentials of a few numbers: errors of some last places.
 LAST_PLACES = 32
@@ -229,3 +229,23 @@ class GramFacts:
         precision = float(np.finfo(self.dtype).eps)
         kept = values > np.sqrt(precision) * values[-1]
         return vectors[:, kept] / np.sqrt(values[kept])
+
+    @cached_property
+    def triangular_basis(self) -> NDArray | None:
+        r"""Upper triangular :math:`\Psi`, :math:`\Psi^\top K \Psi = I`; None if nearly singular.
+
+        It costs a fraction of what eigenvectors cost, and products with it are half as long. It
+        spans what :meth:`orthonormal_basis` spans, as that leaves nothing out:
+        :math:`1 / \|K^{-1}\|_F` is a lower bound on the smallest eigenvalue and :math:`\|K\|_F` an
+        upper bound on the largest.
+        """
+        if not self.n_atoms:
+            return None
+        try:
+            factor, lower = cho_factor(self.double)
+        except np.linalg.LinAlgError:
+            return None
+        inverse = triangular_inverse(np.tril(factor) if lower else np.triu(factor).T)
+        size = np.linalg.norm(product(inverse.T, inverse)) * np.linalg.norm(self.double)
+        precision = float(np.finfo(self.dtype).eps)
+        return inverse.T if np.sqrt(precision) * size < 1.0 else None

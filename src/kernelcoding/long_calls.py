@@ -53,6 +53,20 @@ def cho_factor(matrix: NDArray) -> tuple[NDArray, bool]:
     return wait_for(partial(np.linalg.cholesky, matrix)), True
 
 
+def triangular_inverse(lower: NDArray) -> NDArray:
+    """The inverse of a lower triangular matrix, by halves: long products can be left alone."""
+    n = len(lower)
+    if n <= LARGE:
+        return linalg.solve_triangular(lower, np.eye(n), lower=True, check_finite=False)
+    first, second = slice(0, n // 2), slice(n // 2, n)
+    inverse = np.zeros_like(lower)
+    inverse[first, first] = triangular_inverse(lower[first, first])
+    inverse[second, second] = triangular_inverse(lower[second, second])
+    below = product(lower[second, first], inverse[first, first])
+    inverse[second, first] = -product(inverse[second, second], below)
+    return inverse
+
+
 def number_by_number(
     function: Callable[[NDArray], NDArray], values: NDArray, cost: int = 16
 ) -> NDArray:

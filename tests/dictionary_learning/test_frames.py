@@ -18,11 +18,13 @@ from kernelcoding.dictionary.building import choose_landmarks
 from kernelcoding.dictionary.candidates import Candidates, KnownCandidates
 from kernelcoding.dictionary.choosing import leverage_choice
 from kernelcoding.dictionary_learning import frames, refresh
-from kernelcoding.dictionary_learning.coding import better, code_all
+from kernelcoding.dictionary_learning.coding import Everywhere, better, code_all
 from kernelcoding.dictionary_learning.frames import LandmarkFrame
 from kernelcoding.dictionary_learning.learner import AtomLearner
+from kernelcoding.dictionary_learning.online import BatchFrame
 from kernelcoding.dictionary_learning.starts import initial_loads, shares
 from kernelcoding.dictionary_learning.updates import update_for
+from kernelcoding.gram import GramFacts
 from kernelcoding.kernels import Gaussian, Linear, Precomputed
 from kernelcoding.problem import CodingProblem
 from kernelcoding.solvers.result import Options
@@ -113,8 +115,53 @@ def test_blocks_of_samples_change_nothing(monkeypatch):
     assert_allclose(pieces.objective, whole.objective)
     assert_allclose(pieces.worst.errors, whole.worst.errors, atol=1e-10)
     assert_array_equal(pieces.worst.rows, whole.worst.rows)
-    assert_allclose(passing.samples(np.array([60, 2])), kept.samples(np.array([60, 2])))
-    assert_allclose(passing.combine(np.eye(90)[:, :3]), kept.combine(np.eye(90)[:, :3]))
+    rows = np.array([60, 2])
+    assert_allclose(passing.samples(rows), kept.samples(rows), atol=1e-14)
+    loads = np.eye(90)[:, :3]
+    assert_allclose(passing.combine(loads), kept.combine(loads), atol=1e-14)
+
+
+@pytest.mark.parametrize("n", [1, 30, 1500])
+def test_a_triangular_basis_is_orthonormal_and_spans_all(n, rng):
+    features = rng.normal(size=(n, n)) + 2.0 * np.sqrt(n) * np.eye(n)
+    facts = GramFacts(features @ features.T)
+    basis = facts.triangular_basis
+    assert_array_equal(np.tril(basis, -1), 0.0)
+    orthonormal = basis.T @ features
+    assert_allclose(orthonormal @ orthonormal.T, np.eye(n), atol=1e-9)
+    assert facts.orthonormal_basis().shape == (n, n)
+
+
+def test_landmarks_near_singular_have_no_triangular_basis(rng):
+    features = rng.normal(size=(20, 20))
+    assert GramFacts(features @ features.T).triangular_basis is not None
+    twice = np.vstack([features[:19], features[:1]])
+    assert GramFacts(twice @ twice.T).triangular_basis is None
+    close = np.vstack([features[:19], features[:1] + 1e-5 * features[19:]])
+    facts = GramFacts(close @ close.T)
+    assert np.linalg.cholesky(facts.gram) is not None  # there is a factor, but of noise
+    assert facts.orthonormal_basis().shape == (20, 19)
+    assert facts.triangular_basis is None
+
+
+@pytest.mark.parametrize("near_singular", [False, True])
+def test_a_batch_in_its_own_coordinates_is_the_same_batch(near_singular):
+    X = digits(90)
+    points = np.vstack([X[:25], X[:1]]) if near_singular else X[:25]
+    plain = LandmarkFrame(PointDictionary(Gaussian(gamma=GAMMA), points), X)
+    assert plain.triangular is not near_singular
+    batch = BatchFrame(plain, X)
+    vectors, rows = plain.samples(np.arange(8)), np.array([60, 2])
+    formulation = Everywhere(kc.KernelSparseCoder(alpha=0.05).formulation())
+    found, truth = (code_all(one, vectors, formulation, Options()) for one in (batch, plain))
+    assert_allclose(dense(found.codes), dense(truth.codes), atol=1e-10)
+    assert_allclose(found.sums.moment, truth.sums.moment, atol=1e-10)
+    assert_allclose(batch.samples(rows), plain.samples(rows), atol=1e-10)
+    assert_allclose(batch.kernel_of(rows), plain.kernel_of(rows), atol=1e-10)
+    assert_allclose(batch.sum_of(rows, rows), plain.sum_of(rows, rows), atol=1e-10)
+    assert_allclose(batch.project(vectors[:, 0]), plain.project(vectors[:, 0]), atol=1e-10)
+    assert_allclose(batch.outside(X[:3])[0], plain.outside(X[:3])[0], atol=1e-10)
+    assert_allclose(batch.weights(vectors), plain.weights(vectors), atol=1e-10)
 
 
 @pytest.mark.parametrize("form", [np.array, sparse.csr_array])

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dtrmm
 
 from ..blocks import Answer, Beside, Block, Blocks, Worst, as_blocks
 from ..codes import Codes, dense, times_codes
@@ -223,10 +224,18 @@ class LandmarkFrame(Frame):
     """
 
     beside: Beside = ()  # arrays that go with the samples, one row each
+    basis: NDArray  # (n_landmarks, p)
+    triangular: bool = False  # whether the basis is upper triangular (then in Fortran's order)
 
-    def __init__(self, landmarks: PointDictionary, X: Stack | Blocks, basis: NDArray | None = None):
+    def __init__(self, landmarks: PointDictionary, X: Stack | Blocks, like: Frame | None = None):
         self.landmarks = landmarks
-        self.basis = landmarks.facts.orthonormal_basis() if basis is None else basis
+        if isinstance(like, LandmarkFrame):
+            self.triangular = like.triangular
+            self.basis = np.asfortranarray(like.basis) if self.triangular else like.basis
+        else:
+            factor = landmarks.facts.triangular_basis
+            self.triangular = factor is not None
+            self.basis = landmarks.facts.orthonormal_basis() if factor is None else factor
         self.X = X
         self.n_samples = len(X)
         self.dimension = self.basis.shape[1]
@@ -246,7 +255,7 @@ class LandmarkFrame(Frame):
     def with_samples(self, X: Stack | Blocks | None) -> LandmarkFrame:
         """The same coordinates for other samples, or for none."""
         X = self.landmarks.points[:0] if X is None else X
-        return LandmarkFrame(self.landmarks, X, self.basis)
+        return LandmarkFrame(self.landmarks, X, like=self)
 
     @property
     def _step(self) -> int:
@@ -255,7 +264,7 @@ class LandmarkFrame(Frame):
 
     def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
         """Samples in blocks; similarities are computed anew unless they are few."""
-        weights = self.weights(vectors)
+        weights = self._seen(vectors)
         if self._kept is not None:
             cross = self._kept.similarity @ weights
             yield replace(self._kept, cross=cross, weight=self.sample_weight, beside=self.beside)
@@ -290,7 +299,17 @@ class LandmarkFrame(Frame):
 
     def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
         """The image in the orthonormal basis."""
-        return np.asfortranarray(self.basis.T @ image)
+        return self._projected(image)
+
+    def _projected(self, cross: NDArray) -> NDArray:
+        """Coordinates of vectors from their inner products with the landmarks."""
+        if self.triangular and cross.ndim == 2 and cross.size:
+            return dtrmm(1.0, self.basis, cross, trans_a=1)
+        return np.asfortranarray(self.basis.T @ cross)
+
+    def _seen(self, vectors: NDArray) -> NDArray:
+        """What the samples' similarities are multiplied by to give inner products."""
+        return self.weights(vectors)
 
     def inner(self, left: NDArray, right: NDArray) -> NDArray:
         """Plain products: the basis is orthonormal."""
@@ -302,16 +321,18 @@ class LandmarkFrame(Frame):
 
     def weights(self, vectors: NDArray) -> NDArray:
         """Back from the basis to the landmarks."""
+        if self.triangular and vectors.ndim == 2 and vectors.size:
+            return dtrmm(1.0, self.basis, vectors)
         return self.basis @ vectors
 
     def samples(self, rows: NDArray) -> NDArray:
         """Projections of the samples on the span of the landmarks."""
-        return np.asfortranarray(self.basis.T @ self._rows(rows).T)
+        return self.coordinates(self._rows(rows).T, None)
 
     def outside(self, X: Stack) -> tuple[NDArray, NDArray]:
         """Projections of other samples, and squared norms before they were projected."""
         own, cross = self.landmarks.similarities(in_memory(X))
-        return np.asfortranarray(self.basis.T @ cross.T.astype(np.float64)), own.astype(np.float64)
+        return self._projected(cross.T.astype(np.float64)), own.astype(np.float64)
 
     def _rows(self, rows: NDArray | slice) -> NDArray:
         if self._kept is not None:
@@ -323,20 +344,20 @@ class LandmarkFrame(Frame):
         if found.samples is None:
             return super().worst(found, count)
         cross = self.landmarks.cross(found.samples[:count]).astype(np.float64)
-        return np.asfortranarray(self.basis.T @ cross.T)
+        return self._projected(cross.T)
 
     def sum_of(self, rows: NDArray, weights: NDArray) -> NDArray:
         """Projection of the weighted sum."""
-        return self.basis.T @ (weights @ self._rows(rows))
+        return self.coordinates(weights @ self._rows(rows), None)
 
     def kernel_of(self, rows: NDArray) -> NDArray:
         """Inner products of projections."""
-        projections = self._rows(rows) @ self.basis
-        return projections @ projections.T
+        projections = self.samples(rows)
+        return projections.T @ projections
 
     def project(self, vector: NDArray) -> NDArray:
         """Inner products with a vector of the span."""
-        return self._rows(slice(None)) @ (self.basis @ vector)
+        return self._rows(slice(None)) @ self._seen(vector)
 
 
 def unit_norms(frame: Frame, vectors: NDArray, fallback: NDArray) -> tuple[NDArray, NDArray]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..codes import Codes
 from ..formulations import Formulation
 from ..solvers.result import Convergence, Options
 from .checks import refuse_zero_codes
@@ -33,6 +34,29 @@ class BatchOutcome(NamedTuple):
     convergence: Convergence
 
 
+class BatchFrame(LandmarkFrame):
+    """A batch whose own coordinates stand in for its similarities to the landmarks.
+
+    They are computed once. Atoms and moments, which change in every round, then need no products
+    with the basis: a gain where the batch has fewer samples than these have columns together.
+    """
+
+    def __init__(self, frame: LandmarkFrame, X: NDArray):
+        super().__init__(frame.landmarks, X, like=frame)
+        if self._kept is not None:
+            seen = self._projected(self._kept.similarity.T).T
+            self._kept = replace(self._kept, similarity=seen)
+
+    def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
+        """Products with coordinates are coordinates."""
+        if self._kept is None:
+            return super().coordinates(image, loads)
+        return np.asfortranarray(image)
+
+    def _seen(self, vectors: NDArray) -> NDArray:
+        return super()._seen(vectors) if self._kept is None else vectors
+
+
 class OnlineState:
     """What is known after some batches.
 
@@ -56,15 +80,12 @@ class OnlineState:
     @classmethod
     def after(cls, frame: Frame, vectors: NDArray, sums: Sums) -> OnlineState:
         """To go on from where a batch fit ended."""
+        empty = LandmarkFrame(frame.landmarks, frame.landmarks.points[:0], like=frame)
         if isinstance(frame, SampleFrame):
-            basis = frame.landmarks.facts.orthonormal_basis()
             n = frame.n_samples
-            vectors = np.asfortranarray(basis.T @ vectors[n:])
-            sums = Sums(basis.T @ sums.moment[n:], sums.second, sums.n_samples)
-        else:
-            assert isinstance(frame, LandmarkFrame)
-            basis = frame.basis
-        empty = LandmarkFrame(frame.landmarks, frame.landmarks.points[:0], basis)
+            vectors = empty.coordinates(vectors[n:], None)
+            moment = empty.coordinates(sums.moment[n:], None)
+            sums = Sums(moment, sums.second, sums.n_samples)
         state = cls(empty, vectors, sums)
         state.n_seen = sums.n_samples
         return state
@@ -79,7 +100,8 @@ class OnlineState:
         sample_weight: NDArray | None = None,
     ) -> BatchOutcome:
         """Learn from one batch; three rounds of codes and atoms."""
-        frame = self.frame.with_samples(X)
+        small = len(X) < 2 * PASSES * self.vectors.shape[1]
+        frame = BatchFrame(self.frame, X) if small else self.frame.with_samples(X)
         frame.sample_weight = sample_weight
         self.n_seen += frame.total_weight
         if forgetting == "auto":

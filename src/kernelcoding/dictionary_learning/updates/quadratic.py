@@ -70,14 +70,14 @@ def coordinate_descent(
         for first in range(0, n_atoms, TOGETHER):
             members = np.arange(first, min(first + TOGETHER, n_atoms))
             pull = np.asfortranarray(moment[:, members] - new @ second[:, members])
+            moves = np.zeros_like(pull)
             for c, r in enumerate(members):
                 if second[r, r] <= 0.0:
                     continue
-                atom = new[:, r] + pull[:, c] / second[r, r]
+                missed = moves[:, :c] @ second[members[:c], r]  # what the last few moves changed
+                atom = new[:, r] + (pull[:, c] - missed) / second[r, r]
                 if bounded:
                     atom /= max(1.0, np.sqrt(frame.squares(atom)))
-                later = members[c + 1 :]
-                if later.size:
-                    pull[:, c + 1 :] -= np.outer(atom - new[:, r], second[r, later])
+                moves[:, c] = atom - new[:, r]
                 new[:, r] = atom
     return new
