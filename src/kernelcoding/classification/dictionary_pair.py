@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import (
     BaseEstimator,
-    ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
@@ -29,8 +28,7 @@ from ..kernels import Kernel, Linear, as_kernel
 from ..kernels.names import KernelLike
 from ..memory import announce, memory_advice
 from ..validation import check_count, check_positive, number_of_atoms, samples
-from .answers import class_scores, one_label
-from .labels import one_for_two
+from .largest_score import LargestScoreMixin
 from .pair_learning import ClassPair, ClassSamples, PairLearner, Weights, of_landmarks, of_samples
 
 BLOCK_SIZE = 2**20  # similarities that are computed at a time
@@ -38,7 +36,7 @@ FEWER = "Use n_landmarks=1000, which takes time and memory linear in the number 
 
 
 class KernelDictionaryPairLearning(
-    ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    LargestScoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     r"""Learn a pair per class, atoms and a linear map that gives their codes (DPL, kernel DPL).
 
@@ -284,40 +282,8 @@ class KernelDictionaryPairLearning(
             codes[rows] = similarity @ self.analysis_
         return codes
 
-    @over_blocks(class_scores)
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Negative residuals, up to k(x, x): the larger, the better a class explains the sample.
-
-        Parameters
-        ----------
-        X : array-like
-            Samples.
-
-        Returns
-        -------
-        scores : array of shape (n, n_classes), or (n,) for two classes
-            With two classes, the score of the second minus that of the first.
-        """
-        return one_for_two(self._scores(X))
-
-    @over_blocks(one_label)
-    def predict(self, X: ArrayLike) -> NDArray:
-        """The class of smallest residual.
-
-        Parameters
-        ----------
-        X : array-like
-            Samples.
-
-        Returns
-        -------
-        labels : array of shape (n,)
-            One of ``classes_`` each.
-        """
-        scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)]
-
     def _scores(self, X: ArrayLike) -> NDArray:
+        """Negative residuals, up to k(x, x), (n, n_classes)."""
         X = self._validate_query(X)
         scores = np.empty((len(X), len(self.classes_)))
         gram = self.dictionary_.gram

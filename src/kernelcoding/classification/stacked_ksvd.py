@@ -7,7 +7,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils import (
     Tags,
     assert_all_finite,
@@ -30,7 +29,6 @@ from ..dictionary_learning.learner import AtomLearner
 from ..dictionary_learning.loop import Alternation, Outcome, Progress
 from ..dictionary_learning.starts import initial_loads, shares
 from ..dictionary_learning.updates import update_for
-from ..distributed.methods import over_blocks
 from ..formulations import Formulation
 from ..kernels import Kernel, as_kernel
 from ..kernels.names import KernelLike
@@ -38,15 +36,14 @@ from ..solvers.result import Options
 from ..stacks import with_type
 from ..validation import check_count, check_positive, number_of_atoms, samples
 from . import ridge
-from .answers import class_scores, one_label
 from .classifiers import LinearClassifier
 from .label_frame import LabelFrame
-from .labels import one_for_two
+from .largest_score import LargestScoreMixin
 
 UPDATES = ("aksvd", "ksvd")
 
 
-class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
+class BaseStackedKSVD(LargestScoreMixin, CodingTransformer):
     """Learns, codes and classifies; subclasses say what the labels count."""
 
     kernel: KernelLike
@@ -182,40 +179,8 @@ class BaseStackedKSVD(ClassifierMixin, CodingTransformer):
 
     # Using what was learned ------------------------------------------------------------------
 
-    @over_blocks(class_scores)
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        r"""Scores of the classes, :math:`W y`.
-
-        Parameters
-        ----------
-        X : array-like
-            Samples.
-
-        Returns
-        -------
-        scores : array of shape (n, n_classes), or (n,) for two classes
-            With two classes, the score of the second minus that of the first.
-        """
-        return one_for_two(self._scores(X))
-
-    @over_blocks(one_label)
-    def predict(self, X: ArrayLike) -> NDArray:
-        """The class of largest score.
-
-        Parameters
-        ----------
-        X : array-like
-            Samples.
-
-        Returns
-        -------
-        labels : array of shape (n,)
-            One of ``classes_`` each.
-        """
-        scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)]
-
     def _scores(self, X: ArrayLike) -> NDArray:
+        """W y, (n, n_classes)."""
         X = self._validate_query(X)
         codes = code_samples(*self._coding(), self.dictionary_, X, stacklevel=7)
         return self.classifier_.scores(codes)
