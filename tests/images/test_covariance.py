@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import expm, logm
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -104,6 +105,30 @@ def test_a_quarter_turn_permutes_the_channels(rng):
     straight = transformer.transform([image])[0]
     rotated = transformer.transform([np.rot90(image)])[0]
     assert_allclose(rotated, straight[np.ix_(turned, turned)], rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_symmetric_matrices_are_means_of_logarithms_over_eight_positions(images, rng, masked):
+    masks = [rng.random(image.shape) < share for image, share in zip(images, SHARES, strict=True)]
+    sources = [Masked(*pair) for pair in zip(images, masks, strict=True)] if masked else images
+
+    def positions(index):
+        for image in (images[index], images[index][:, ::-1]):
+            mask = masks[index] if image is images[index] else masks[index][:, ::-1]
+            for k in range(4):
+                turned = np.rot90(image, k)
+                yield Masked(turned, np.rot90(mask, k)) if masked else turned
+
+    symmetric = RegionCovariance(["intensity", "first"], embed_mean=True, symmetry="square")
+    matrices = symmetric.fit_transform(sources)
+    everything = [position for index in range(len(images)) for position in positions(index)]
+    plain = RegionCovariance(["intensity", "first"], embed_mean=True).fit(everything)
+    assert_allclose(symmetric.deviations_, plain.deviations_, rtol=1e-12)
+    for index, matrix in enumerate(matrices):
+        logarithms = [logm(own) for own in plain.transform(list(positions(index)))]
+        assert_allclose(matrix, expm(np.mean(logarithms, axis=0)), rtol=1e-8, atol=1e-10)
+        assert_allclose(symmetric.transform(list(positions(index))), [matrix] * 8, rtol=1e-9)
+        assert_array_equal(matrix, matrix.T)
 
 
 def test_depth_does_not_matter(rng):
@@ -293,6 +318,13 @@ def test_bad_images_are_skipped_when_asked(images):
 def test_bad_ridge_is_refused(ridge):
     with pytest.raises(ValueError, match="ridge must be a positive number"):
         RegionCovariance(ridge=ridge).fit(np.zeros((2, 6, 6)))
+
+
+def test_an_unknown_symmetry_is_refused():
+    with pytest.raises(
+        ValueError, match="symmetry must be None or .square., got 'round'"):
+    ):
+        RegionCovariance(symmetry="round").fit(np.zeros((2, 6, 6)))
 
 
 def test_transform_wants_fit():

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -29,6 +30,23 @@ from .reading import (
 
 BATCH = 128  # most images read at a time by each thread
 PIXELS = 2**16  # pixels computed at a time: more is no faster, and costs memory
+
+Turn = Callable[[NDArray], NDArray]  # of an image, its first two axes
+
+
+def as_it_is(image: NDArray) -> NDArray:
+    """No turn."""
+    return image
+
+
+def quarter_turns_and_flips() -> tuple[Turn, ...]:
+    """The 8 symmetries of a square: four rotations, each with and without a transposition."""
+    rotations = [partial(np.rot90, k=number) for number in range(4)]
+    return (*rotations, *(partial(_transposed_after, turn) for turn in rotations))
+
+
+def _transposed_after(turn: Turn, image: NDArray) -> NDArray:
+    return np.swapaxes(turn(image), 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +95,10 @@ class Region:
             return height * width
         return int(np.count_nonzero(self.mask))
 
+    def turned(self, turn: Turn) -> Region:
+        """The same pixels in another position."""
+        return Region(turn(self.image), None if self.mask is None else turn(self.mask))
+
 
 def image_moments(
     sources: Images,
@@ -85,6 +107,7 @@ def image_moments(
     max_side: int | None = None,
     on_error: str,
     n_jobs: int | None,
+    turns: Sequence[Turn] = (as_it_is,),
 ) -> tuple[Moments, list[int]]:
     """Moments of all images that can be used, and the indices of those that were skipped.
 
@@ -100,6 +123,8 @@ def image_moments(
         ``"skip"`` leaves failures out and names them in one warning.
     n_jobs : int, optional
         Threads: None is one, -1 all cores.
+    turns : sequence of callables
+        Each image counts once in each of these positions, one after the other.
     """
     listed = list_of(sources)
     wants_colour = any(channel.colour for channel in channels)
@@ -114,7 +139,8 @@ def image_moments(
     def describe(start: int) -> tuple[Moments, list[Unusable]]:
         batch = enumerate(listed[start : start + step], start)
         regions = [attempt(index, source) for index, source in batch]
-        kept = [region for region in regions if not isinstance(region, Unusable)]
+        usable = [region for region in regions if not isinstance(region, Unusable)]
+        kept = [region.turned(turn) for region in usable for turn in turns]
         failures = [region for region in regions if isinstance(region, Unusable)]
         return batch_moments(kept, channels), failures
 

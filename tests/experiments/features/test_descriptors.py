@@ -13,6 +13,12 @@ from kernelcoding.experiments.cache import Cache
 from kernelcoding.experiments.definition import Request
 from kernelcoding.experiments.features.colour_covariances import Covariance, colour_covariances
 from kernelcoding.experiments.features.fisher_vectors import Mixture, fisher_vectors
+from kernelcoding.experiments.features.texture import (
+    TurnedCovariance,
+    TurnedFisher,
+    turned_covariances,
+    turned_fisher_vectors,
+)
 from kernelcoding.images import Compressed, DenseRootSIFT, Derivatives, Gabor, RegionCovariance
 
 N = 8
@@ -67,3 +73,23 @@ def test_descriptors_are_computed_once(photographs, request_of):
         assert_array_equal(compute(request_of, how, None, paths), first)
         with pytest.raises(TypeError):  # other settings are other descriptors
             compute(request_of, replace(how, n_images=3), None, paths)
+
+
+def test_textures_are_described_alike_in_every_position(tmp_path, rng, request_of):
+    cv2 = pytest.importorskip("cv2")
+    image = rng.integers(0, 256, (24, 24), dtype=np.uint8)
+    others = [rng.integers(0, 256, (24, 24), dtype=np.uint8) for _ in range(4)]
+    paths = []
+    for number, pixels in enumerate((image, np.rot90(image), image[::-1], image.T, *others)):
+        paths.append(str(tmp_path / f"{number}.png"))
+        cv2.imwrite(paths[-1], pixels)
+    fisher = TurnedFisher(replace(MIXTURE, n_components=2, n_images=8, n_samples=80), enlarged=2)
+    covariances = turned_covariances(request_of, TurnedCovariance(5), paths)
+    vectors = turned_fisher_vectors(request_of, fisher, paths)
+    assert vectors.shape == (8, fisher.mixture.length)
+    assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, rtol=1e-5)
+    for found in (covariances, vectors):
+        assert_allclose(found[1:4], np.tile(found[0], (3, 1)), rtol=1e-3, atol=1e-4)
+        assert np.abs(found[4] - found[0]).max() > 1e-2
+    # A position of the first image weighs as much as any other: the mean of eight vectors.
+    assert_array_equal(turned_covariances(request_of, TurnedCovariance(5), paths), covariances)

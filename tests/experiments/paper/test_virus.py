@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from helpers.experiments import few, results
+from helpers.experiments import results
 from helpers.trees import real
 from kernelcoding.experiments.definition import Dataset, Splits
 from kernelcoding.experiments.paper import virus
@@ -14,17 +14,34 @@ from kernelcoding.experiments.running.splitting import grouped_folds, halves, sh
 from kernelcoding.images import RegionCovariance
 
 
+def few_viruses(n_classes, n_each, request):
+    """The first classes, some patches of each."""
+    whole = virus.virus_dataset(virus.QUICK, request)
+    rows = np.concatenate([np.flatnonzero(whole.target == c)[:n_each] for c in range(n_classes)])
+    patches = whole.samples[rows]
+    return Dataset(
+        patches,
+        whole.target[rows],
+        whole.names[:n_classes],
+        None,
+        whole.groups[rows],
+        patches.paths,
+    )
+
+
 def test_viruses_of_three_kinds(tmp_path):
     home = real("virus", "images").parent
     experiment = replace(
         virus.virus_experiment(replace(virus.QUICK, n_folds=2), quick=True),
-        load=partial(few, virus.virus_dataset, 3, 20),
+        load=partial(few_viruses, 3, 20),
         splits={
             name: Splits(1, grouped_folds(shuffled_folds, 4, 2))
             for name in ("shuffled", "contiguous")
         },
     )
-    chosen = Selection(tables=["ten shuffled folds", "ten shuffled folds, compressed"])
+    tables = [table.name for table in experiment.tables if "shuffled" in table.name]
+    assert len(tables) == 4
+    chosen = Selection(tables=tables)
     path = run_experiment(experiment, home, tmp_path, selection=chosen, progress=False)
     found = results(path)
     assert {"kSC", "kLLC", "SVC"} <= {record["method"] for record in found.values()}
@@ -34,7 +51,8 @@ def test_viruses_of_three_kinds(tmp_path):
 
 def test_channels_are_scaled_by_the_training_part_alone(rng):
     patches = list(rng.integers(0, 256, (12, 20, 20), dtype=np.uint8))
-    dataset = Dataset(patches, np.arange(12) % 2, ("a", "b"), groups=np.arange(12))
+    samples = virus.VirusPatches(patches, None, virus.QUICK)
+    dataset = Dataset(samples, np.arange(12) % 2, ("a", "b"), groups=np.arange(12))
     split = halves(2)(dataset, 0)
     descriptor = RegionCovariance("paper").fit([patches[index] for index in split.train])
     found = virus.covariances("paper", False, dataset, split)

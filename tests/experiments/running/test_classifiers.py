@@ -3,10 +3,16 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 from kernelcoding import KernelSparseCoder, ResidualClassifier
-from kernelcoding.experiments.running.classifiers import Encoded, NearestCode, SampledAtoms
+from kernelcoding.experiments.running.classifiers import (
+    Collaborative,
+    Encoded,
+    NearestCode,
+    SampledAtoms,
+)
 from kernelcoding.experiments.running.fit_and_predict import answers_of
 from kernelcoding.experiments.running.metrics import METRICS
 
@@ -54,3 +60,19 @@ def test_encoded_is_encoder_then_head(digits):
     codes = coder.fit(X)
     expected = NearestCode().fit(codes.transform(X), y).predict(codes.transform(Q))
     assert_array_equal(model.predict(Q), expected)
+
+
+def test_collaborative_codes_are_ridge_regressions(digits):
+    """Against ridge regression of scikit-learn on the samples, and residuals written out."""
+    X, Q = digits
+    y = np.arange(80) % 4
+    model = Collaborative(alpha=0.1).fit(X @ X.T, y)
+    unit = (X**2).sum(axis=1).mean()
+    scores = model.decision_function(Q @ X.T)
+    for query, row in zip(Q, scores, strict=True):
+        code = Ridge(alpha=0.1 * unit, fit_intercept=False).fit(X.T, query).coef_
+        for label in range(4):
+            own = code[y == label]
+            error = ((query - own @ X[y == label]) ** 2).sum() + unit - query @ query
+            assert_allclose(row[label], -error / (own @ own), rtol=1e-6)
+    assert_array_equal(model.predict(Q @ X.T), scores.argmax(axis=1))

@@ -14,6 +14,7 @@ from ..definition import Request
 from .training_images import drawn_images
 
 if TYPE_CHECKING:
+    from ...aggregation import ImageAggregator
     from ...images import Masked
 
 
@@ -65,6 +66,24 @@ def fisher_vectors(
 def _fisher_vectors(
     mixture: Mixture, images: Sequence[str] | Sequence[Masked], n_jobs: int | None
 ) -> NDArray:
+    return learned_fisher_vectors(mixture, images, n_jobs).transform(images).astype(np.float32)
+
+
+def learned_fisher_vectors(
+    mixture: Mixture,
+    images: Sequence[str] | Sequence[Masked] | Sequence[NDArray],
+    n_jobs: int | None,
+) -> ImageAggregator:
+    """The transformer of images, its mixture learned from some of them.
+
+    Parameters
+    ----------
+    mixture : Mixture
+    images : sequence
+        Paths, masked images or arrays.
+    n_jobs : int or None
+        Threads.
+    """
     from ...aggregation import FisherVector, ImageAggregator
     from ...images import DenseRootSIFT
 
@@ -74,5 +93,4 @@ def _fisher_vectors(
         n_samples=mixture.n_samples,
         random_state=0,
     )
-    fisher.fit(drawn_images(images, np.arange(len(images)), mixture.n_images))
-    return fisher.transform(images).astype(np.float32)
+    return fisher.fit(drawn_images(images, np.arange(len(images)), mixture.n_images))

@@ -1,11 +1,11 @@
-"""Rows of methods with several kernels, in equal shares or aligned with the labels."""
+"""Rows of methods with several kernels: equal, given, aligned or learned shares."""
 
 from __future__ import annotations
 
 from functools import partial
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
@@ -31,7 +31,8 @@ def kernels_residual_row(
         As in :func:`~.rows.residual_row`.
     kernels : tuple of Kernel
     space : mapping
-        Search space, with ``weights`` ("equal" or "alignment").
+        Search space, with ``weights``: "equal", "alignment", "ratio" (the paper's objective, in
+        which all weight may end on one kernel), or a tuple of shares.
     """
     build = partial(_with_residual_rule, coder, len(kernels))
     return Method(name, build, space, kernels, view)
@@ -61,28 +62,36 @@ def kernels_supervised_row(
 
 
 def kernels_svm_row(name: str, kernels: Kernels, space: Space, view: str = "samples") -> Method:
-    """A support vector machine on the mean of the Gram matrices.
+    """A support vector machine on a weighted mean of the Gram matrices.
 
     Parameters
     ----------
     name, kernels, view
         As in :func:`kernels_residual_row`.
     space : mapping
-        With C.
+        With C; ``weights``, where there are any, are tuples of shares.
     """
     return Method(name, _mean_svm, space, kernels, view)
+
+
+LEARNED_WEIGHTS = {
+    "alignment": KernelLearning(weights="alignment"),
+    "ratio": KernelLearning(regularization=0),
+}
 
 
 def _mixture_coder(
     coder: CoderBuilder, n_kernels: int, settings: Settings, n_atoms: int
 ) -> BaseKernelCoder:
     kernels = [Precomputed(matrix=number) for number in range(n_kernels)]
-    return coder({**settings, "mixture": MultipleKernel(kernels)}, n_atoms)
+    shares = settings["weights"]
+    mixture = MultipleKernel(kernels, None if isinstance(shares, str) else shares)
+    return coder({**settings, "mixture": mixture}, n_atoms)
 
 
 def _weighted(estimator: BaseEstimator, settings: Settings) -> BaseEstimator:
-    if settings["weights"] == "alignment":
-        estimator.set_params(learn_kernel=KernelLearning(weights="alignment"))
+    if settings["weights"] in LEARNED_WEIGHTS:
+        estimator.set_params(learn_kernel=clone(LEARNED_WEIGHTS[settings["weights"]]))
     return estimator
 
 
@@ -108,5 +117,5 @@ def _with_learned_classifier(
 
 
 def _mean_svm(settings: Settings, n_atoms: int) -> BaseEstimator:
-    mean = FunctionTransformer(np.mean, kw_args={"axis": 2})
+    mean = FunctionTransformer(np.average, kw_args={"axis": 2, "weights": settings.get("weights")})
     return make_pipeline(mean, SVC(kernel="precomputed", C=settings["C"]))

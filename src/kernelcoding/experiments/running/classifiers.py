@@ -1,4 +1,4 @@
-"""Classifiers that only experiments need: codes and a head, the nearest code, sampled atoms."""
+"""Classifiers that only experiments need: codes and a head, nearest code, sampled atoms, CRC."""
 
 from __future__ import annotations
 
@@ -120,6 +120,52 @@ class SampledAtoms(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: NDArray) -> NDArray:
         """The scores of the classifier."""
         return self.classifier_.decision_function(X)
+
+
+class Collaborative(ClassifierMixin, BaseEstimator):
+    r"""Collaborative representation (CRC): ridge codes over all training samples, and residuals.
+
+    .. math:: y = (K + \alpha I)^{-1} k, \qquad
+              \varepsilon_s = \|\phi(x) - \Phi(X_s)\,y_{(s)}\|^2 / \|y_{(s)}\|^2
+
+    Unlike that of :class:`~kernelcoding.ResidualClassifier`, the published rule divides the
+    residual of a class by the norm of its part of the code (Zhang, Yang and Feng, 2011).
+
+    Parameters
+    ----------
+    alpha : float, default=1e-3
+        The ridge, relative to the mean of ``k(x, x)``.
+    """
+
+    def __init__(self, alpha: float = 1e-3):
+        self.alpha = alpha
+
+    def fit(self, X: NDArray, y: NDArray) -> Collaborative:
+        """Invert once; X is the Gram matrix of the training samples."""
+        self.gram_ = np.asarray(X, dtype=np.float64)
+        self.classes_, self.labels_ = np.unique(y, return_inverse=True)
+        self.norm_ = float(np.diag(self.gram_).mean())
+        ridge = self.alpha * self.norm_ * np.eye(len(self.gram_))
+        self.map_ = np.linalg.inv(self.gram_ + ridge)
+        return self
+
+    def decision_function(self, X: NDArray) -> NDArray:
+        """Minus the residuals (n, S); ``k(x, x)`` is taken to be the training mean."""
+        check_is_fitted(self)
+        codes = X @ self.map_
+        residuals = np.empty((len(codes), len(self.classes_)))
+        for label in range(len(self.classes_)):
+            own = self.labels_ == label
+            part = codes[:, own]
+            explained = 2 * X[:, own] - part @ self.gram_[np.ix_(own, own)]
+            error = self.norm_ - np.einsum("ij,ij->i", part, explained)
+            size = np.einsum("ij,ij->i", part, part)
+            residuals[:, label] = error / np.maximum(size, np.finfo(float).tiny)
+        return -residuals
+
+    def predict(self, X: NDArray) -> NDArray:
+        """The class of smallest residual."""
+        return self.classes_[self.decision_function(X).argmax(axis=1)]
 
 
 def sample_of_classes(members: NDArray, n_samples: int, seed: int) -> NDArray:
