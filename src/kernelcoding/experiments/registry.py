@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from .definition import Variants
-from .paper import digits, fmd, mit_indoor, scene15, virus, voc2007, yaleb
+from .paper import digits, fmd, mit_indoor, scene15, virus, voc2007, voc2007_words, yaleb
 from .running.runner import Selection, run_experiment
 
 REGISTRY: Mapping[str, Variants] = {
@@ -18,6 +18,7 @@ REGISTRY: Mapping[str, Variants] = {
     "mit-indoor": mit_indoor.VARIANTS,
     "scene15": scene15.VARIANTS,
     "voc2007": voc2007.VARIANTS,
+    "voc2007-words": voc2007_words.VARIANTS,
 }
 
 
@@ -80,7 +81,7 @@ def run(
     --------
     >>> from kernelcoding.experiments import REGISTRY
     >>> sorted(REGISTRY)
-    ['digits', 'fmd', 'mit-indoor', 'scene15', 'virus', 'voc2007', 'yaleb']
+    ['digits', 'fmd', 'mit-indoor', 'scene15', 'virus', 'voc2007', 'voc2007-words', 'yaleb']
     """
     variants = REGISTRY.get(name.replace("_", "-"))  # data sets are named with underscores
     if variants is None:

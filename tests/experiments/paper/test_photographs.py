@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 from helpers.experiments import VOCABULARY, grating, put, results
 from helpers.records import read_lines
@@ -11,7 +12,8 @@ from helpers.trees import VOC_NAMES, scenes, voc
 from kernelcoding.experiments.paper import photographs
 from kernelcoding.experiments.paper.mit_indoor import mit_indoor_experiment
 from kernelcoding.experiments.paper.voc2007 import voc2007_experiment
-from kernelcoding.experiments.running.runner import run_experiment
+from kernelcoding.experiments.paper.voc2007_words import voc2007_words_experiment
+from kernelcoding.experiments.running.runner import Selection, run_experiment
 
 SMALL = replace(photographs.QUICK, rounds=1, sizes=(12,), vocabulary=VOCABULARY, n_components=20)
 
@@ -78,3 +80,24 @@ def test_photographs_with_several_labels(tmp_path, rng):
         assert record["configuration"]["training_samples"] == 27
         assert "confusion" not in record["artifacts"]
     assert max(record["value"] for record in found.values()) > 60
+
+
+def test_words_of_six_classes(tmp_path, rng):
+    """A file as the public one, with classes that differ in their words."""
+    gnd = np.repeat(np.arange(1, 7), 14)[:, None].astype(np.uint8)
+    rates = 1 + 9 * (rng.random((6, 30)) < 0.3)
+    counts = rng.poisson(rates[gnd.ravel() - 1]).astype(np.uint16)
+    (tmp_path / "voc2007").mkdir()
+    savemat(tmp_path / "voc2007" / "six_class_bow.mat", {"fea": counts, "gnd": gnd})
+    experiment = voc2007_words_experiment(SMALL, quick=True)
+    chosen = Selection(sizes=[None])
+    path = run_experiment(experiment, tmp_path, tmp_path / "runs", selection=chosen, progress=False)
+    found = {record["method"]: record for record in results(path).values()}
+    assert set(found) == {"SC", "LLC", "kBOW", "kSC", "kLLC", "SVC", "CRC", "kernel CRC"}
+    for record in found.values():
+        assert record["value"] > 80
+        assert record["configuration"]["training_samples"] == 42
+    curve = experiment.tables[1]
+    assert [method.control_of for method in curve.methods[9:]] == [
+        method.name for method in curve.methods[5:9]
+    ]

@@ -19,6 +19,7 @@ from kernelcoding.experiments.paper.several_kernel_rows import (
     kernels_supervised_row,
     kernels_svm_row,
 )
+from kernelcoding.experiments.paper.width_rows import supervised_width_rows, width_rows
 from kernelcoding.kernels import Gaussian, Linear, MultipleKernel, Precomputed
 
 KERNELS = (Linear(), Gaussian(2.0))
@@ -47,6 +48,37 @@ def test_rows_with_several_kernels_are_estimators_with_the_mixture(weights):
     assert repr(found) == repr(expected)
     assert_array_equal(found.fit(train, y).predict(test), expected.fit(train, y).predict(test))
     assert control_row(row).build({**settings, "eta": 1e-9}, 20).eta == 1e-9
+
+
+def test_shares_may_be_given_or_learned_by_the_papers_ratio():
+    train, test, y, _ = stacks()
+    row = kernels_residual_row("x", sparse_coder, KERNELS, {})
+    given = row.build({"weights": (0.2, 0.8), "alpha": 0.01}, 80).fit(train, y)
+    mixed = 0.2 * train[:, :, 0] + 0.8 * train[:, :, 1]
+    plain = kc.ResidualClassifier(kc.KernelSparseCoder("precomputed", alpha=0.01)).fit(mixed, y)
+    queries = 0.2 * test[:, :, 0] + 0.8 * test[:, :, 1]
+    assert_array_equal(given.predict(test), plain.predict(queries))
+    learning = row.build({"weights": "ratio", "alpha": 0.01}, 80).coder.learn_kernel
+    assert (learning.weights, learning.regularization) == ("ratio", 0)
+    machine = kernels_svm_row("x", KERNELS, {}).build({"C": 3.0, "weights": (0.2, 0.8)}, 0)
+    expected = SVC(C=3.0, kernel="precomputed").fit(mixed, y)
+    assert_array_equal(machine.fit(train, y).predict(test), expected.predict(queries))
+
+
+def test_learned_widths_are_those_of_the_estimators():
+    spaces = {"kSC, width": {"alpha": (0.01,)}, "kLLC, width": {"n_neighbors": (5,)}}
+    rows = {row.name: row for row in width_rows(spaces, "words")}
+    assert len(rows) == 8
+    assert all(row.view == "words" and row.kernel is None for row in rows.values())
+    settings = {"alpha": 0.01, "n_neighbors": 5, "regularization": 1e-3}
+    for how, criterion in (("ratio", "ratio"), ("held-out", "held-out")):
+        built = rows[f"kLLC, {how}"].build(settings, 20).coder
+        assert built.learn_kernel.criterion == criterion
+        assert repr(built.kernel) == repr(Gaussian("median"))
+    assert rows["kSC, median"].build(settings, 20).coder.learn_kernel is False
+    joint = {row.name: row for row in supervised_width_rows(sparse_coder, {}, 3)}
+    assert joint["l-SkSC, joint"].build(settings, 20).learn_kernel.criterion == "joint"
+    assert joint["l-SkSC, median"].build(settings, 20).n_atoms == 20
 
 
 def test_the_machine_sees_the_mean_of_the_kernels():

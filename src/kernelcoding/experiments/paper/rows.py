@@ -17,6 +17,7 @@ from ...dictionary_learning import KernelDictionaryLearning
 from ...kernels import Gaussian, Kernel, Linear
 from ..definition import Method, Settings, Space
 from ..running.classifiers import NearestCode
+from ..running.without_labels import UnlabelledAtoms
 
 CoderBuilder = Callable[[Settings, int], BaseKernelCoder]
 NEAREST: Space = {"metric": ("euclidean", "cosine")}
@@ -60,6 +61,13 @@ def with_residuals_of_learned_atoms(
     """Codes of a learned dictionary, read by residuals: through the samples, or class by class."""
     learned = with_learned_atoms(coder, rounds, settings, n_atoms)
     return ResidualClassifier(learned.set_params(per_class=per_class))
+
+
+def with_residuals_of_unlabelled_atoms(
+    coder: CoderBuilder, rounds: int, settings: Settings, n_atoms: int
+) -> UnlabelledAtoms:
+    """The same, with first atoms that no class has its share of."""
+    return UnlabelledAtoms(with_learned_atoms(coder, rounds, settings, n_atoms))
 
 
 def with_learned_classifier(
@@ -243,6 +251,25 @@ def learned_residual_rows(spaces: Mapping[str, Space], rounds: int) -> tuple[Met
         )
         for name, coder in CODERS_READ
         for how, per_class in (("residuals", False), ("class-wise", True))
+    )
+
+
+def unlabelled_residual_rows(spaces: Mapping[str, Space], rounds: int) -> tuple[Method, ...]:
+    """The residual rule through the samples of a dictionary that never saw a label.
+
+    Parameters
+    ----------
+    spaces, rounds
+        As in :func:`learned_residual_rows`.
+    """
+    return tuple(
+        Method(
+            f"{name}, residuals, start without labels",
+            partial(with_residuals_of_unlabelled_atoms, coder, rounds),
+            spaces[f"{name}, read"],
+            Gaussian(),
+        )
+        for name, coder in CODERS_READ
     )
 
 

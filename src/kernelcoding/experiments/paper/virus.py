@@ -42,7 +42,7 @@ from .rows import local_coder, residual_row, sparse_coder, svm_row
 from .several_kernel_rows import kernels_residual_row, kernels_svm_row
 
 N_SPLITS = 10
-SHARES = ((0.75, 0.25), (0.6, 0.4), (0.45, 0.55))  # of covariances and Fisher vectors
+SHARES = ((0.6, 0.4), (0.45, 0.55))  # of covariances and Fisher vectors
 TURNED = TurnedCovariance(n_images=500)
 
 
@@ -65,14 +65,12 @@ FULL = VirusScale(
         "kLLC": {"width": (1.0, 2.0), "n_neighbors": (60, 120), "regularization": (1e-3,)},
         "SVC": {"width": (0.5, 1.0, 2.0), "C": (1.0, 10.0, 100.0)},
         "tangent space": {"C": (1.0, 10.0, 100.0)},
+        "kSC, turned": {"width": (1.0,), "alpha": (3e-3, 1e-2)},
+        "kLLC, turned": {"width": (2.0,), "n_neighbors": (60, 120), "regularization": (1e-3,)},
         "CRC": {"width": (1.0, 2.0), "alpha": (1e-2, 3e-2, 1e-1)},
-        "DPL": {"width": (0.5, 1.0), "separation": (3e-3,), "regularization": (1e-4, 1e-3)},
-        "kSC, views": {"weights": SHARES, "alpha": (3e-3, 1e-2, 3e-2)},
-        "kLLC, views": {
-            "weights": SHARES,
-            "n_neighbors": (60, 120),
-            "regularization": (1e-3, 1e-2),
-        },
+        "DPL": {"width": (1.0,), "separation": (3e-3,), "regularization": (1e-4,)},
+        "kSC, views": {"weights": SHARES, "alpha": (3e-3, 1e-2)},
+        "kLLC, views": {"weights": SHARES, "n_neighbors": (120,), "regularization": (1e-3,)},
         "SVC, views": {"weights": SHARES, "C": (1.0, 10.0, 100.0)},
     },
     fisher=TurnedFisher(
@@ -87,6 +85,8 @@ QUICK = VirusScale(
         "kLLC": {"width": (2.0,), "n_neighbors": (60, 120), "regularization": (1e-3,)},
         "SVC": {"width": (1.0,), "C": (10.0,)},
         "tangent space": {"C": (10.0,)},
+        "kSC, turned": {"width": (1.0,), "alpha": (1e-2,)},
+        "kLLC, turned": {"width": (2.0,), "n_neighbors": (60,), "regularization": (1e-3,)},
         "CRC": {"width": (1.0,), "alpha": (3e-2,)},
         "DPL": {"width": (1.0,), "separation": (3e-3,), "regularization": (1e-4,)},
         "kSC, views": {"weights": ((0.6, 0.4),), "alpha": (1e-2,)},
@@ -233,8 +233,8 @@ def turned_rows(scale: VirusScale) -> tuple[Method, ...]:
     """Methods on covariances of the 8 positions: logarithms, so their kernel is a Gaussian."""
     kernel, spaces, view = Gaussian(), scale.spaces, "turned"
     return (
-        residual_row("kSC", sparse_coder, kernel, spaces["kSC"], view),
-        residual_row("kLLC", local_coder, kernel, spaces["kLLC"], view),
+        residual_row("kSC", sparse_coder, kernel, spaces["kSC, turned"], view),
+        residual_row("kLLC", local_coder, kernel, spaces["kLLC, turned"], view),
         svm_row("SVC", kernel, spaces["SVC"], view),
         collaborative_row("kernel CRC", kernel, spaces["CRC"], view),
         pair_row("kernel DPL", kernel, spaces["DPL"], PAIR_ATOMS, view),

@@ -10,12 +10,15 @@ from ...classification import ResidualClassifier
 from ...codes import Codes
 from .classifiers import Encoded, SampledAtoms
 from .metrics import Answers, Metric
+from .without_labels import LearnedWithoutLabels
 
 
 def encoder_of(model: BaseEstimator) -> BaseEstimator | None:
     """The part of a model that makes codes, or None."""
     if isinstance(model, SampledAtoms):
         model = model.classifier_
+    if isinstance(model, LearnedWithoutLabels):
+        model = model.rule_
     if isinstance(model, ResidualClassifier):
         return model.coder_
     if isinstance(model, Encoded):
