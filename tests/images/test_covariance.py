@@ -321,9 +321,7 @@ def test_bad_ridge_is_refused(ridge):
 
 
 def test_an_unknown_symmetry_is_refused():
-    with pytest.raises(
-        ValueError, match="symmetry must be None or .square., got 'round'"):
-    ):
+    with pytest.raises(ValueError, match=r"symmetry must be None or .square., got 'round'"):
         RegionCovariance(symmetry="round").fit(np.zeros((2, 6, 6)))
 
 
