@@ -65,7 +65,7 @@ def run_experiment(
     out: str | os.PathLike[str] = "runs",
     n_jobs: int | None = None,
     *,
-    selection: Selection = Selection(),  # noqa: B008 - frozen
+    selection: Selection = Selection(),
     download: bool = True,
     progress: bool = True,
     scheduler: str | None = None,
