@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sklearn.utils import Bunch
 
 from ...datasets import fetch_voc2007_words
 from ...kernels import Gaussian, Linear
-from ..definition import Dataset, Experiment, Request, Splits, Table, Variants
+from ..definition import Dataset, Experiment, Request, Space, Splits, Table, Variants
 from ..features.visual_words import frequencies
 from ..running.splitting import halves
 from .anchors import collaborative_rows
@@ -23,7 +25,7 @@ from .rows import (
 
 N_SPLITS = 5
 SIZES = (100, 200, 400)
-SPACES = {
+SPACES: Mapping[str, Space] = {
     "SC, all": {"alpha": (1e-3, 1e-2)},
     "LLC, all": {"n_neighbors": (100, 200), "regularization": (1e-3, 1e-2)},
     "kBOW, all": {"width": (1.0, 3.0), "sigma": (3.0, 10.0)},

@@ -10,6 +10,7 @@ from ...classification import ResidualClassifier
 from ...coders import BaseKernelCoder
 from ...dictionary_learning import KernelDictionaryLearning
 from ...kernel_learning import KernelLearning
+from ...kernels import as_kernel
 
 
 class LearnedWithoutLabels(ClassifierMixin, BaseEstimator):
@@ -67,8 +68,8 @@ class PaperWidth(LearnedWithoutLabels):
         self.decades = decades
 
     def _learned(self, X: NDArray) -> BaseKernelCoder:
-        unit = self.coder.kernel.resolve(X).gamma
-        bounds = tuple(float(unit * 10.0**side) for side in (-self.decades, self.decades))
-        ratio = KernelLearning(include_prior=False, bounds=bounds)
+        unit = as_kernel(self.coder.kernel).resolve(X).get_params()["gamma"]
+        factor = 10.0**self.decades
+        ratio = KernelLearning(include_prior=False, bounds=(unit / factor, unit * factor))
         learned = clone(self.coder).set_params(learn_kernel=ratio).fit(np.asarray(X))
         return clone(self.coder).set_params(kernel=learned.kernel_)
