@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench fuzz clean clean-cache
+.PHONY: demo test lint docs docs-quick docs-open bench fuzz clean clean-cache
 
 demo: $(VENV)/.demo
 	$(BIN)/kernelcoding demo
@@ -21,6 +21,20 @@ lint: $(VENV)/.dev
 	$(BIN)/codespell src tests docs benchmarks campaigns README.md CONTRIBUTING.md CHANGELOG.md
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The site: packages are installed first, then nothing is fetched. Examples run again only where they changed.
+SITE := docs/_build/html
+SPHINX := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html
+docs: $(VENV)/.docs
+	$(SPHINX) docs $(SITE)
+	@echo "The site is in $(CURDIR)/$(SITE)/index.html"
+
+docs-quick: $(VENV)/.docs  # examples are shown, not run
+	$(SPHINX) -D plot_gallery=0 docs docs/_build/quick
+	@echo "The site is in $(CURDIR)/docs/_build/quick/index.html"
+
+docs-open: docs
+	$(BIN)/python -m webbrowser -t "file://$(CURDIR)/$(SITE)/index.html"
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
@@ -43,6 +57,10 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	touch $@
 
+$(VENV)/.docs: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch $@
+
 $(VENV)/.bench: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	touch $@
@@ -51,4 +69,4 @@ clean-cache:
 	find src -name "*.nb[ic]" -delete
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache docs/_build docs/auto_examples docs/api/generated docs/api/backreferences

@@ -15,7 +15,17 @@ __all__ = ["AtMost", "Constraint", "Free", "NonNegative", "OneAtom", "Simplex", 
 
 
 class Constraint(Component):
-    """A set of allowed codes."""
+    r"""A set :math:`C` of allowed codes.
+
+    A convex set is two facts: whether entries are non-negative, and whether they sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.constraints import NonNegative
+    >>> NonNegative().contains(np.array([[1.0, 0.0], [1.0, -1.0]]))
+    array([ True, False])
+    """
 
     is_convex = True
     is_cone = True  # whether a multiple of an allowed code is allowed
@@ -40,7 +50,15 @@ class Constraint(Component):
 
 
 class Free(Constraint):
-    """Every code is allowed."""
+    r"""Every code is allowed, :math:`C = \mathbb{R}^N`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.constraints import Free
+    >>> Free().project(np.array([[0.8, -1.0]]))
+    array([[ 0.8, -1. ]])
+    """
 
     def project(self, points: NDArray) -> NDArray:
         """The nearest allowed code to each row, (n, N)."""
@@ -48,7 +66,15 @@ class Free(Constraint):
 
 
 class NonNegative(Constraint):
-    """No negative entry."""
+    r"""No negative entry, :math:`C = \{y : y_j \ge 0\}`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.constraints import NonNegative
+    >>> NonNegative().project(np.array([[0.8, -1.0]]))
+    array([[0.8, 0. ]])
+    """
 
     nonnegative = True
 
@@ -58,7 +84,17 @@ class NonNegative(Constraint):
 
 
 class SumToOne(Constraint):
-    """Entries sum to one; codes do not change when the origin of H moves."""
+    r"""Entries sum to one, :math:`C = \{y : \sum_j y_j = 1\}`.
+
+    Codes do not change when the origin of H moves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.constraints import SumToOne
+    >>> SumToOne().project(np.array([[0.75, -0.25]]))
+    array([[1., 0.]])
+    """
 
     is_cone = False
     sum_to_one = True
@@ -69,7 +105,7 @@ class SumToOne(Constraint):
 
 
 class Simplex(Constraint):
-    """Non-negative entries that sum to one.
+    r"""Non-negative entries that sum to one, :math:`C = \{y \ge 0 : \sum_j y_j = 1\}`.
 
     Examples
     --------
@@ -94,7 +130,15 @@ class Simplex(Constraint):
 
 
 class OneAtom(Constraint):
-    """A single entry equal to one: hard assignment."""
+    r"""A single entry equal to one, :math:`C = \{e_1, \dots, e_N\}`: hard assignment.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.constraints import OneAtom
+    >>> OneAtom().project(np.array([[0.8, -1.0]]))
+    array([[1., 0.]])
+    """
 
     nonnegative = True
     is_cone = False
@@ -114,7 +158,7 @@ class OneAtom(Constraint):
 
 
 class AtMost(Constraint):
-    """At most ``n_nonzero`` entries differ from zero.
+    r"""At most n entries differ from zero, :math:`C = \{y : \|y\|_0 \le n\}`.
 
     Parameters
     ----------
@@ -123,6 +167,13 @@ class AtMost(Constraint):
     selection : {"omp", "ols"}, default="omp"
         How the greedy solver picks the next atom: by correlation with the residual (orthogonal
         matching pursuit), or by how much it lowers the residual (orthogonal least squares).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.constraints import AtMost
+    >>> AtMost(n_nonzero=1).project(np.array([[0.8, -1.0]]))
+    array([[ 0., -1.]])
     """
 
     is_convex = False

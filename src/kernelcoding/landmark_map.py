@@ -40,7 +40,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A name, a kernel of :mod:`kernelcoding.kernels` (histograms, SPD matrices and subspaces,
+        A name, a kernel of ``kernelcoding.kernels`` (histograms, SPD matrices and subspaces,
         too), "precomputed", or a function ``f(X, Z) -> (n, m)``.
     n_landmarks : int, default=100
         Number of landmarks and of columns; all samples where there are fewer.

@@ -128,7 +128,25 @@ class Penalty:
 
 @runtime_checkable
 class CustomPrior(Protocol):
-    """What a user's own convex prior must offer; codes are rows."""
+    """What a convex prior of your own must offer; codes are rows of shape (n, N).
+
+    Examples
+    --------
+    Entries of at most one half, as the indicator of a box:
+
+    >>> import numpy as np
+    >>> import kernelcoding as kc
+    >>> class Box:
+    ...     def value(self, codes):
+    ...         return np.where(np.abs(codes).max(axis=1) <= 0.5 + 1e-9, 0.0, np.inf)
+    ...
+    ...     def prox(self, points, scale):
+    ...         return np.clip(points, -0.5, 0.5)
+    >>> coder = kc.KernelCoder("rbf", prior=Box(), constraint=kc.constraints.Free())
+    >>> codes = coder.fit([[0.0], [1.0], [2.0]]).transform([[0.2]])
+    >>> float(codes.max())
+    0.5
+    """
 
     def value(self, codes: NDArray) -> NDArray:
         """R of each row, (n,)."""

@@ -2,8 +2,7 @@ r"""Priors :math:`r(y)`: what a code should look like.
 
 A built-in prior is a description; :meth:`Prior.bind` turns it into the numbers of a
 :class:`~kernelcoding.penalty.Penalty`, once the problem (atoms, distances) is known. A prior of
-your own needs two methods only, ``value(codes)`` and ``prox(points, scale)``; see
-:class:`CustomPrior`.
+your own needs ``value(codes)`` and ``prox(points, scale)`` only; see :class:`CustomPrior`.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from .codes import Codes, dense
 from .component import Component
 from .penalty import CustomPrior, Groups, Penalty
 from .problem import CodingProblem
+from .validation import check_ratio, check_weights
 
 __all__ = [
     "L1",
@@ -30,13 +30,17 @@ __all__ = [
     "WeightedL1",
 ]
 
-
 # An atom penalised beyond exp(100) is out of reach; a larger number only spoils the arithmetic.
 LARGEST_EXPONENT = 100.0
 
 
 class Prior(Component):
-    """A built-in prior."""
+    r"""A built-in prior :math:`r(y; x, D)`, weighed by ``alpha`` in a coder.
+
+    Every built-in prior becomes numbers once samples and atoms are known (:meth:`bind`):
+
+    .. math:: r(y) = \sum_j l_j |y_j| + \tfrac12 \sum_j q_j y_j^2 + \sum_g w_g \|y_g\|_2
+    """
 
     kind = "sparse"  # the row of the solver table: "quadratic", "sparse" or "group"
 
@@ -89,6 +93,13 @@ class NoPrior(FixedPrior):
     Free codes, and those that sum to one, are least squares, the shortest where there are many.
     Directions in which the Gram matrix is zero up to rounding are left out; a ConvergenceWarning
     tells when a code could have been better by more than its tolerance with them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.priors import NoPrior
+    >>> NoPrior().value(np.array([[3.0, -4.0]]))
+    array([0.])
     """
 
     kind = "quadratic"
@@ -99,7 +110,15 @@ class NoPrior(FixedPrior):
 
 
 class Ridge(FixedPrior):
-    r"""Small codes, :math:`r(y) = \tfrac12\|y\|_2^2`."""
+    r"""Small codes, :math:`r(y) = \tfrac12\|y\|_2^2`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.priors import Ridge
+    >>> Ridge().value(np.array([[3.0, -4.0]]))
+    array([12.5])
+    """
 
     kind = "quadratic"
 
@@ -135,6 +154,13 @@ class WeightedL1(FixedPrior):
     ----------
     weights : array-like of shape (N,)
         Non-negative; an atom of weight zero is free.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.priors import WeightedL1
+    >>> WeightedL1([1.0, 0.5]).value(np.array([[3.0, -4.0]]))
+    array([5.])
     """
 
     def __init__(self, weights: ArrayLike) -> None:
@@ -142,7 +168,7 @@ class WeightedL1(FixedPrior):
 
     def for_atoms(self, n_atoms: int) -> Penalty:
         """The prior as numbers, for a dictionary of this size."""
-        weights = _checked_weights("weights", self.weights, n_atoms, "atom")
+        weights = check_weights("weights", self.weights, n_atoms, "atom")
         return Penalty(weights[None, :], _constant(0, n_atoms))
 
     def restricted(self, atoms: NDArray) -> FixedPrior:
@@ -161,6 +187,13 @@ class ElasticNet(FixedPrior):
     ----------
     l1_ratio : float in [0, 1]
         :math:`\rho`, scikit-learn's name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.priors import ElasticNet
+    >>> ElasticNet(l1_ratio=0.8).value(np.array([[3.0, -4.0]]))
+    array([8.1])
     """
 
     def __init__(self, l1_ratio: float = 0.5) -> None:
@@ -168,7 +201,7 @@ class ElasticNet(FixedPrior):
 
     def for_atoms(self, n_atoms: int) -> Penalty:
         """The prior as numbers, for a dictionary of this size."""
-        ratio = _checked_ratio(self.l1_ratio)
+        ratio = check_ratio(self.l1_ratio)
         return Penalty(_constant(ratio, n_atoms), _constant(1.0 - ratio, n_atoms))
 
 
@@ -182,6 +215,13 @@ class GroupL1(FixedPrior):
     weights : array-like of shape (G,), default=None
         One weight per group, in the order of the sorted labels; None takes the square root of the
         group's size, so that large groups are not favoured.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.priors import GroupL1
+    >>> GroupL1(["a", "a", "b"], weights=[1.0, 2.0]).value(np.array([[3.0, -4.0, 1.0]]))
+    array([7.])
     """
 
     kind = "group"
@@ -216,6 +256,14 @@ class SparseGroupL1(FixedPrior):
         As in :class:`GroupL1`.
     l1_ratio : float in [0, 1]
         :math:`\rho`; 0 is the group prior, 1 the l1 prior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.priors import SparseGroupL1
+    >>> prior = SparseGroupL1(["a", "a", "b"], 0.5, weights=[1.0, 2.0])
+    >>> prior.value(np.array([[3.0, -4.0, 1.0]]))
+    array([7.5])
     """
 
     kind = "group"
@@ -229,7 +277,7 @@ class SparseGroupL1(FixedPrior):
 
     def for_atoms(self, n_atoms: int) -> Penalty:
         """The prior as numbers, for a dictionary of this size."""
-        ratio = _checked_ratio(self.l1_ratio)
+        ratio = check_ratio(self.l1_ratio)
         groups = _bind_groups(self, n_atoms, 1.0 - ratio)
         return Penalty(_constant(ratio, n_atoms), _constant(0, n_atoms), groups)
 
@@ -261,6 +309,14 @@ class Locality(Prior):
     -----
     Section "Locality-Constrained Kernel Coding" of the paper, whose kernel form prints
     :math:`\exp(-\sigma\cdot)`: the sign would reward far atoms.
+
+    Examples
+    --------
+    >>> import kernelcoding as kc
+    >>> coder = kc.KernelLLC("rbf", n_neighbors=None, sigma=5.0, alpha=0.01)  # has this prior
+    >>> near, far = coder.fit([[0.0], [1.0]]).transform([[0.2]])[0]
+    >>> bool(abs(near) > 2 * abs(far))
+    True
     """
 
     kind = "quadratic"
@@ -303,6 +359,14 @@ class LocalCoordinate(Prior):
     r"""Sparse codes that pay for distance (LCC).
 
     .. math:: r(y; x, D) = \sum_j |y_j|\,\|\phi(x) - \phi(d_j)\|^2
+
+    Examples
+    --------
+    >>> import kernelcoding as kc
+    >>> coder = kc.KernelLCC("rbf", alpha=0.1)  # has this prior
+    >>> near, far = coder.fit([[0.0], [1.0]]).transform([[0.2]])[0]
+    >>> bool(near > 2 * far)
+    True
     """
 
     def bind(self, problem: CodingProblem) -> Penalty:
@@ -323,24 +387,6 @@ def _some_groups(prior: GroupL1 | SparseGroupL1, atoms: NDArray) -> tuple[NDArra
     return groups[atoms], np.asarray(prior.weights)[left]
 
 
-def _checked_weights(name: str, weights: ArrayLike, size: int, what: str) -> NDArray:
-    weights = np.asarray(weights, dtype=float)
-    if weights.shape != (size,):
-        raise ValueError(
-            f"{name} must have one entry for each {what}: expected shape ({size},), "
-            f"got {weights.shape}."
-        )
-    if not np.all(np.isfinite(weights)) or np.any(weights < 0):
-        raise ValueError(f"{name} must be finite and non-negative.")
-    return weights
-
-
-def _checked_ratio(ratio: float) -> float:
-    if not 0.0 <= ratio <= 1.0:
-        raise ValueError(f"l1_ratio must lie in [0, 1], got {ratio!r}.")
-    return float(ratio)
-
-
 def _bind_groups(prior: GroupL1 | SparseGroupL1, n_atoms: int, scale: float) -> Groups:
     labels = np.asarray(prior.groups)
     if labels.shape != (n_atoms,):
@@ -351,4 +397,4 @@ def _bind_groups(prior: GroupL1 | SparseGroupL1, n_atoms: int, scale: float) -> 
     names, members, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     if prior.weights is None:
         return Groups(members, scale * np.sqrt(sizes))
-    return Groups(members, scale * _checked_weights("weights", prior.weights, names.size, "group"))
+    return Groups(members, scale * check_weights("weights", prior.weights, names.size, "group"))

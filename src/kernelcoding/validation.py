@@ -6,7 +6,7 @@ import sys
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
@@ -236,3 +236,23 @@ def has_only_characters(array: NDArray) -> bool:
     order = array.dtype.byteorder.replace("=", "").replace("|", "")
     points = np.ascontiguousarray(array).view(f"{order}u4")
     return bool(points.size == 0 or points.max() <= sys.maxunicode)
+
+
+def check_weights(name: str, weights: ArrayLike, size: int, what: str) -> NDArray:
+    """Non-negative weights as an array of shape (size,), or raise ValueError."""
+    weights = np.asarray(weights, dtype=float)
+    if weights.shape != (size,):
+        raise ValueError(
+            f"{name} must have one entry for each {what}: expected shape ({size},), "
+            f"got {weights.shape}."
+        )
+    if not np.all(np.isfinite(weights)) or np.any(weights < 0):
+        raise ValueError(f"{name} must be finite and non-negative.")
+    return weights
+
+
+def check_ratio(ratio: float) -> float:
+    """A share between zero and one, or raise ValueError."""
+    if not 0.0 <= ratio <= 1.0:
+        raise ValueError(f"l1_ratio must lie in [0, 1], got {ratio!r}.")
+    return float(ratio)

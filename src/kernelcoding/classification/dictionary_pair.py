@@ -51,7 +51,7 @@ class KernelDictionaryPairLearning(
     Parameters
     ----------
     kernel : str, Kernel or callable, default="linear"
-        A name, a kernel of :mod:`kernelcoding.kernels`, or a function. The linear kernel gives the
+        A name, a kernel of ``kernelcoding.kernels``, or a function. The linear kernel gives the
         published method.
     n_atoms : int or None, default=None
         Number of atoms, shared equally between the classes as far as these have samples: a class

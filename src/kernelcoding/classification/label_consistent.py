@@ -26,7 +26,7 @@ class LabelConsistentKSVD(BaseStackedKSVD):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="linear"
-        A name, a kernel of :mod:`kernelcoding.kernels`, or a function. The linear kernel gives the
+        A name, a kernel of ``kernelcoding.kernels``, or a function. The linear kernel gives the
         published method.
     n_atoms : int or None, default=None
         Number of atoms, shared equally between the classes as far as these have samples: a class
@@ -172,8 +172,9 @@ class DiscriminativeKSVD(BaseStackedKSVD):
 
     Parameters
     ----------
-    kernel, n_atoms, n_nonzero, update, max_iter, init_iter, tol, callback, verbose, n_jobs, \
-    random_state
+    kernel, n_atoms, n_nonzero, update, max_iter, init_iter, tol : various
+        As in :class:`LabelConsistentKSVD`.
+    callback, verbose, n_jobs, random_state : various
         As in :class:`LabelConsistentKSVD`.
     classifier_weight : float, default=1e-3
         :math:`\beta`, what the error of the classifier counts, in units of :math:`\kappa`, the mean
@@ -181,8 +182,9 @@ class DiscriminativeKSVD(BaseStackedKSVD):
 
     Attributes
     ----------
-    classes_, dictionary_, classifier_, atom_classes_, n_atoms_, n_nonzero_, coder_, kernel_, \
-    objective_history_, n_iter_, n_replaced_, status_
+    classes_, dictionary_, classifier_, atom_classes_, n_atoms_, n_nonzero_ : various
+        As in :class:`LabelConsistentKSVD`.
+    coder_, kernel_, objective_history_, n_iter_, n_replaced_, status_ : various
         As in :class:`LabelConsistentKSVD`.
 
     See Also

@@ -83,7 +83,7 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
         positive weight, landmarks) where that is less; a number that is too large is refused.
     classifier : {"linear", "bilinear", "max-margin", "logistic"} or rule, default="linear"
         What is learned with the dictionary. A name stands for a rule with its defaults; a rule,
-        such as ``MaxMarginRule(class_weight="balanced")`` of :mod:`kernelcoding.classification`,
+        such as ``MaxMarginRule(class_weight="balanced")`` of ``kernelcoding.classification``,
         has its own ``rho``, ``fit_intercept``, ``class_weight`` and ``refit``.
     eta : float or "auto", default="auto"
         Weight of the loss. ``"auto"`` is
@@ -102,8 +102,8 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
     rho : float, "auto" or None, default=None
         Weight of the classifier's penalty, short for the rule's own; None leaves it to the rule,
         whose default ``"auto"`` takes what predicts best on samples left out.
-    n_landmarks, landmarks, init, learn_kernel, max_iter, tol, callback, verbose, n_jobs, \
-random_state
+    n_landmarks, landmarks, init, learn_kernel : various
+    max_iter, tol, callback, verbose, n_jobs, random_state : various
         As in :class:`KernelDictionaryLearning`; first atoms are balanced over classes.
     warm_start : bool, default=False
         Start from the dictionary of the last ``fit``, which must have seen the same samples. The

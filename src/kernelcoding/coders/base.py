@@ -38,6 +38,22 @@ class BaseKernelCoder(CodingTransformer):
     :class:`~kernelcoding.formulations.Formulation`, such as a subclass of
     :class:`~kernelcoding.formulations.BaseFormulation`. It then codes, learns dictionaries and
     kernels, and classifies by residuals as any coder of this package.
+
+    Examples
+    --------
+    >>> from kernelcoding import constraints, priors
+    >>> from kernelcoding.coders import BaseKernelCoder
+    >>> from kernelcoding.formulations import Penalised
+    >>> class KernelSimplexCoder(BaseKernelCoder):
+    ...     def __init__(self, kernel="rbf", atoms=None):
+    ...         self.kernel = kernel
+    ...         self.atoms = atoms
+    ...
+    ...     def formulation(self):
+    ...         return Penalised(priors.NoPrior(), constraints.Simplex())
+    >>> codes = KernelSimplexCoder().fit([[0.0], [1.0], [2.0]]).transform([[0.5]])
+    >>> round(float(codes.sum()), 6)
+    1.0
     """
 
     kernel: KernelLike = "rbf"

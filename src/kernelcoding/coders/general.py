@@ -22,17 +22,17 @@ class KernelCoder(BaseKernelCoder):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A name as in scikit-learn, an object of :mod:`kernelcoding.kernels`, or a vectorised
+        A name as in scikit-learn, an object of ``kernelcoding.kernels``, or a vectorised
         function ``f(X, Z) -> (n, m)``. Names take data-driven widths: ``"rbf"`` is
         ``Gaussian(gamma="median")``.
     atoms : None, int, array or Dictionary, default=None
         Every training sample, that many chosen by ``init``, these points (training indices with
         a precomputed kernel), or a dictionary made elsewhere.
-    prior : object of :mod:`kernelcoding.priors`, default=None
+    prior : object of ``kernelcoding.priors``, default=None
         None is ``L1()``, and ``LocalCoordinate()`` on the simplex, where the l1 norm is one for
         every code and alpha would weigh nothing. Your own needs ``value(codes)`` and
         ``prox(points, scale)``.
-    constraint : object of :mod:`kernelcoding.constraints`, default=None
+    constraint : object of ``kernelcoding.constraints``, default=None
         None is ``Simplex()``.
     alpha : float, default=0.01
         Weight of the prior.

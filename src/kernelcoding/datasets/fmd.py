@@ -39,6 +39,13 @@ def fetch_fmd(
     bunch : :class:`~sklearn.utils.Bunch`
         ``data`` and ``masks``, lists of n paths; ``target`` (n,); ``target_names``; ``files``
         (n,) names ``class/file``; ``train`` and ``test`` None; ``DESCR``.
+
+    Examples
+    --------
+    >>> from kernelcoding.datasets import fetch_fmd
+    >>> materials = fetch_fmd()  # doctest: +SKIP
+    >>> len(materials.data), len(materials.masks)  # doctest: +SKIP
+    (1000, 1000)
     """
     source = DataSource(data_home, download_if_missing, n_retries, delay)
     return finish(_read_fmd(source.folder("fmd", "images")), "fmd", return_X_y)

@@ -55,6 +55,12 @@ def clear_data_home(data_home: str | os.PathLike[str] | None = None) -> None:
     ----------
     data_home : str or path-like, default=None
         As in :func:`get_data_home`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from kernelcoding.datasets import clear_data_home
+    >>> clear_data_home(tempfile.mkdtemp())
     """
     home = resolve_home(data_home)
     if not home.is_dir():

@@ -54,6 +54,13 @@ def fetch_mit_indoor(
         ``data``, list of n paths; ``target`` (n,); ``target_names``, categories of both lists;
         ``files`` (n,) names ``category/file``; ``train`` and ``test``, index arrays into the n
         images (empty if not asked for); ``DESCR``.
+
+    Examples
+    --------
+    >>> from kernelcoding.datasets import fetch_mit_indoor
+    >>> scenes = fetch_mit_indoor()  # doctest: +SKIP
+    >>> len(scenes.target_names)  # doctest: +SKIP
+    67
     """
     source = DataSource(data_home, download_if_missing, n_retries, delay)
     return _fetch("mit_indoor", source, subset, lists_only, return_X_y)
@@ -84,6 +91,13 @@ def fetch_scene15(
     -------
     bunch : :class:`~sklearn.utils.Bunch`
         As of :func:`fetch_mit_indoor`.
+
+    Examples
+    --------
+    >>> from kernelcoding.datasets import fetch_scene15
+    >>> scenes = fetch_scene15()  # doctest: +SKIP
+    >>> len(scenes.target_names)  # doctest: +SKIP
+    15
     """
     source = DataSource(data_home, download_if_missing=False)
     return _fetch("scene15", source, subset, lists_only, return_X_y)

@@ -33,6 +33,12 @@ class DatasetStatus:
         Bytes to download, where known.
     how_to_get : str
         Instructions for getting it by hand.
+
+    Examples
+    --------
+    >>> from kernelcoding.datasets import describe
+    >>> sorted({status.name for status in describe()})[:3]
+    ['fmd', 'mit_indoor', 'scene15']
     """
 
     name: str

@@ -47,6 +47,13 @@ def fetch_virus(
         ``data``, list of n paths; ``target`` (n,); ``target_names``; ``files`` (n,) names;
         ``groups`` (n,), equal for images that are exact copies of each other: split by them, or a
         test image may be a training image; ``train`` and ``test`` None; ``DESCR``.
+
+    Examples
+    --------
+    >>> from kernelcoding.datasets import fetch_virus
+    >>> textures = fetch_virus()  # doctest: +SKIP
+    >>> len(textures.data), textures.target.shape  # doctest: +SKIP
+    (1500, (1500,))
     """
     form = choice_of(_FORMS, "bits", bits)
     source = DataSource(data_home, download_if_missing, n_retries, delay)

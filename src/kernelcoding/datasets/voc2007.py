@@ -63,6 +63,13 @@ def fetch_voc2007(
         ``target``): the official evaluation leaves such an image out for that class;
         ``target_names``; ``files`` (n,) names; ``train``, ``val`` and ``test``, index arrays into
         the n images (empty if not asked for); ``DESCR``.
+
+    Examples
+    --------
+    >>> from kernelcoding.datasets import fetch_voc2007
+    >>> objects = fetch_voc2007(subset="trainval")  # doctest: +SKIP
+    >>> objects.target.shape  # doctest: +SKIP
+    (5011, 20)
     """
     parts = choice_of(_SUBSETS, "subset", subset)
     source = DataSource(data_home, download_if_missing, n_retries, delay)
@@ -88,6 +95,13 @@ def fetch_voc2007_words(data_home: PathLike | None = None, *, return_X_y: bool =
     bunch : :class:`~sklearn.utils.Bunch`
         ``data`` (1530, 240), counts; ``target`` (1530,); ``target_names``, numbers, because the
         file does not name its classes; ``DESCR``.
+
+    Examples
+    --------
+    >>> from kernelcoding.datasets import fetch_voc2007_words
+    >>> words = fetch_voc2007_words()  # doctest: +SKIP
+    >>> words.data.shape, words.target.shape  # doctest: +SKIP
+    ((1530, 240), (1530,))
     """
     folder = DataSource(data_home, download_if_missing=False).folder("voc2007", "six_class_bow")
     arrays = read_mat(folder / "six_class_bow.mat", ("fea", "gnd"))

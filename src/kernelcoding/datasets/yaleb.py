@@ -49,6 +49,13 @@ def fetch_yaleb(
         ``images`` (n, height, width), for images only; ``files`` (n,) names of the original
         files, or None; ``train`` and ``test``, index arrays, or None where no split is given;
         ``DESCR``.
+
+    Examples
+    --------
+    >>> from kernelcoding.datasets import fetch_yaleb
+    >>> faces = fetch_yaleb(features="random_faces")  # doctest: +SKIP
+    >>> faces.data.shape, faces.target.shape  # doctest: +SKIP
+    ((2414, 504), (2414,))
     """
     read = choice_of(_READERS, "features", features)
     source = DataSource(data_home, download_if_missing, n_retries, delay)

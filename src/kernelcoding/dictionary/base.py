@@ -21,7 +21,15 @@ RECOMPUTED = ("gram_before_clipping", "facts")
 
 
 class Dictionary:
-    """N atoms in the Hilbert space of a kernel."""
+    """N atoms in the Hilbert space of a kernel: ``dictionary_`` of everything that is fitted.
+
+    Examples
+    --------
+    >>> import kernelcoding as kc
+    >>> dictionary = kc.KernelSparseCoder().fit([[0.0], [1.0], [2.0]]).dictionary_
+    >>> dictionary.gram.shape, dictionary.cross([[0.5]]).shape
+    ((3, 3), (1, 3))
+    """
 
     kernel: Kernel
     index: NDArray | None = None  # which training samples the atoms are, where they are

@@ -20,6 +20,15 @@ class CombinationDictionary(Dictionary):
         Z, as a dictionary of points.
     weights : array of shape (n_landmarks, N)
         A, one column per atom.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.dictionary import CombinationDictionary, PointDictionary
+    >>> from kernelcoding.kernels import Linear
+    >>> landmarks = PointDictionary(Linear(), np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> CombinationDictionary(landmarks, np.array([[0.5], [0.5]])).gram  # of their mean
+    array([[1.25]])
     """
 
     def __init__(self, landmarks: PointDictionary, weights: NDArray):
@@ -58,6 +67,16 @@ class CombinationProblem(CodingProblem):
     self_similarity : array of shape (n,)
     similarity : array of shape (n, n_landmarks)
         Of samples and landmarks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.dictionary import CombinationDictionary, PointDictionary
+    >>> from kernelcoding.kernels import Linear
+    >>> landmarks = PointDictionary(Linear(), np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> dictionary = CombinationDictionary(landmarks, np.array([[0.5], [0.5]]))
+    >>> dictionary.problem(np.array([[1.0, 1.0]])).cross
+    array([[1.5]])
     """
 
     def __init__(

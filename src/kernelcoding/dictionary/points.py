@@ -32,6 +32,15 @@ class PointDictionary(Dictionary):
         The atoms.
     index : array of shape (N,), default=None
         Which training samples the atoms are, where they are; precomputed kernels need it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.dictionary import PointDictionary
+    >>> from kernelcoding.kernels import Linear
+    >>> PointDictionary(Linear(), np.array([[0.0, 1.0], [2.0, 0.0]])).gram
+    array([[1., 0.],
+           [0., 4.]])
     """
 
     def __init__(self, kernel: Kernel, points: NDArray, index: NDArray | None = None):

@@ -128,6 +128,16 @@ def load(folder: str | os.PathLike[str]) -> da.Array:
     -------
     codes : Dask array
         In the chunks in which they were saved, dense or CSR.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import dask.array as da
+    >>> from kernelcoding.distributed import load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = save(da.ones((4, 3), chunks=(2, -1)), f"{folder}/codes")
+    ...     load(f"{folder}/codes").chunks
+    ((2, 2), (3,))
     """
     place = Path(folder).absolute()
     index = _read_index(place)

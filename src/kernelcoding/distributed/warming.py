@@ -29,6 +29,12 @@ def warm_up(client: Any = None) -> dict[str, float]:
     -------
     seconds : dict
         Address of each host and the seconds it took.
+
+    Examples
+    --------
+    >>> from kernelcoding.distributed import warm_up
+    >>> warm_up()  # doctest: +SKIP
+    {'localhost': 4.1}
     """
     if client is None:
         return {"localhost": _compile_here()}

@@ -65,7 +65,7 @@ def run(
     Returns
     -------
     path : Path
-        The file of records, for :func:`kernelcoding.records.read_runs` or the report.
+        The file of records, for ``kernelcoding.records.read_runs`` or the report.
 
     Raises
     ------

@@ -24,6 +24,12 @@ class SoftAssignment:
 
     With ``n_neighbors``, among the nearest atoms only. The weights are a function of the
     distances, not a minimiser of the reconstruction error.
+
+    Examples
+    --------
+    >>> import kernelcoding as kc
+    >>> kc.KernelBagOfWords(sigma=2.0).formulation()
+    SoftAssignment(sigma=2.0, n_neighbors=None)
     """
 
     sigma: float

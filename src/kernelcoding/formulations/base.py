@@ -18,6 +18,13 @@ class Formulation(Protocol):
 
     Facts stand in for questions about types: whoever learns atoms, kernels or classifiers asks
     these, never which coder a formulation came from.
+
+    Examples
+    --------
+    >>> import kernelcoding as kc
+    >>> formulation = kc.KernelLLC().formulation()
+    >>> formulation.nonnegative, formulation.is_minimiser
+    (False, True)
     """
 
     @property

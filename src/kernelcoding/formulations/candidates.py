@@ -22,6 +22,12 @@ class OnCandidates:
     """What another formulation says, for the ``n_candidates`` atoms nearest to each sample.
 
     Certificates are about this problem: atoms that are no candidates are not asked.
+
+    Examples
+    --------
+    >>> import kernelcoding as kc
+    >>> kc.KernelSparseCoder(n_candidates=300).formulation().n_candidates
+    300
     """
 
     formulation: Formulation

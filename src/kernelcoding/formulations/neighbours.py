@@ -27,6 +27,12 @@ class NeighbourFit:
               \quad \mathbf 1^\top y = 1
 
     where C is the Gram matrix of :math:`\phi(d_j) - \phi(x)`.
+
+    Examples
+    --------
+    >>> import kernelcoding as kc
+    >>> kc.KernelLLC(n_neighbors=7).formulation()
+    NeighbourFit(n_neighbors=7, regularization=0.0001)
     """
 
     n_neighbors: int

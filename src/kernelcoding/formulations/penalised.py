@@ -77,6 +77,12 @@ class Penalised:
     r"""The general coding problem of the paper, in scikit-learn's scale.
 
     .. math:: \min_{y \in C} \tfrac12\|\phi(x) - \Phi(D) y\|^2 + \alpha\, r(y; x, D)
+
+    Examples
+    --------
+    >>> import kernelcoding as kc
+    >>> kc.KernelSparseCoder(alpha=0.1).formulation()
+    Penalised(prior=L1(), constraint=Free(), alpha=0.1)
     """
 
     prior: Prior | CustomPrior

@@ -22,6 +22,14 @@ class Sensitivity:
 
     The derivative in K is :math:`\tfrac12 Y^\top Y` plus a diagonal, whatever the formulation: it
     is kept as codes and diagonal, since many small parts are cheaper to add up so.
+
+    Examples
+    --------
+    >>> import kernelcoding as kc
+    >>> coder = kc.KernelSparseCoder().fit([[0.0], [1.0], [2.0]])
+    >>> problem = coder.dictionary_.problem([[0.5]])
+    >>> coder.formulation().sensitivity(problem, coder.transform([[0.5]])).cross.shape
+    (1, 3)
     """
 
     value: float

@@ -22,6 +22,19 @@ class Channel(Component):
     ----------
     colour : bool
         Whether images come as red, green, blue, shape (n, H, W, 3), instead of gray (n, H, W).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.images import Channel
+    >>> class Edges(Channel):
+    ...     def names(self):
+    ...         return ["edges"]
+    ...
+    ...     def __call__(self, images):
+    ...         return np.hypot(*np.gradient(images, axis=(1, 2)))[:, None]
+    >>> Edges()(np.zeros((2, 8, 8))).shape
+    (2, 1, 8, 8)
     """
 
     colour = False
@@ -39,7 +52,15 @@ class Channel(Component):
 
 
 class Intensity(Channel):
-    """The gray value."""
+    r"""The gray value, :math:`f(p) = I(p)`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.images import Intensity
+    >>> Intensity()(np.zeros((2, 8, 8))).shape
+    (2, 1, 8, 8)
+    """
 
     def names(self) -> list[str]:
         """``intensity``."""
@@ -110,7 +131,15 @@ DIFFERENCES: dict[int, Callable[[NDArray, NDArray, NDArray], NDArray]] = {
 
 
 class Position(Channel):
-    """Coordinates x and y of the pixel, from -1 at one edge to 1 at the other."""
+    r"""Coordinates x and y of the pixel, from -1 at one edge to 1 at the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.images import Position
+    >>> Position()(np.zeros((2, 8, 8))).shape
+    (2, 2, 8, 8)
+    """
 
     def names(self) -> list[str]:
         """``x`` and ``y``."""
@@ -129,7 +158,15 @@ def coordinates(length: int) -> NDArray:
 
 
 class Colour(Channel):
-    """Red, green and blue; gray images have three equal ones."""
+    r"""Red, green and blue; gray images have three equal ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelcoding.images import Colour
+    >>> Colour()(np.zeros((2, 8, 8, 3))).shape
+    (2, 3, 8, 8)
+    """
 
     colour = True
 

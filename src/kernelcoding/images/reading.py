@@ -49,6 +49,15 @@ class Masked:
         A source as any other.
     mask : path or array of the same height and width
         Bright pixels (over half of full scale, or True) count.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_sample_image
+    >>> from kernelcoding.images import Masked, RegionCovariance
+    >>> image = load_sample_image("flower.jpg")[::8, ::8]
+    >>> flower = Masked(image, image[:, :, 0] > 128)
+    >>> RegionCovariance().fit_transform([flower]).ndim
+    3
     """
 
     image: os.PathLike[str] | ArrayLike

@@ -12,6 +12,25 @@ class ImageDescriptors:
     """Descriptors of the patches of one image.
 
     ``len(record)`` is n, the number of patches, which may be 0.
+
+    Attributes
+    ----------
+    descriptors : array of shape (n, d)
+        Single precision.
+    positions : array of shape (n, 2)
+        Row and column of the centres, in pixels of the image.
+    scales : array of shape (n,)
+        Widths of the patches, in pixels of the image.
+    shape : tuple of two int
+        Height and width of the image.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_sample_image
+    >>> from kernelcoding.images import DenseRootSIFT
+    >>> (record,) = DenseRootSIFT(step=16).fit_transform([load_sample_image("china.jpg")])
+    >>> record.descriptors.shape[1], len(record) == len(record.positions)
+    (128, True)
     """
 
     descriptors: NDArray  # (n, d)  float32

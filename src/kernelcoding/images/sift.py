@@ -94,7 +94,7 @@ class DenseRootSIFT(DescriptorExtractor):
 
     The descriptors equal those of OpenCV (``smoothing`` aside) to the precision with which it
     stores them, 8 bits per entry. All patches of a scale come from two products with banded
-    matrices, see :mod:`kernelcoding.images.dense_sift`.
+    matrices, see ``kernelcoding.images.dense_sift``.
 
     References
     ----------

@@ -76,6 +76,16 @@ class KernelLearning(Component):
 
     The ratio says how well samples are combined from others, not how well classes are told apart:
     with labels, ``"held-out"`` is the better choice.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import kernelcoding as kc
+    >>> X, y = load_iris(return_X_y=True)
+    >>> learning = kc.KernelLearning(bounds=(0.01, 10.0), n_samples_kernel=60)
+    >>> coder = kc.KernelSparseCoder("rbf", learn_kernel=learning).fit(X)
+    >>> 0.01 <= coder.kernel_.gamma <= 10.0
+    True
     """
 
     # As in models of files from before there was a choice.

@@ -37,6 +37,14 @@ def take(prepared: Prepared, rows: slice | NDArray) -> Prepared:
     -------
     prepared stack
         The same record for the chosen samples.
+
+    Examples
+    --------
+    >>> from kernelcoding.kernels import Gaussian, take
+    >>> kernel = Gaussian(gamma=1.0)
+    >>> prepared = kernel.prepare([[0.0], [1.0], [2.0]])
+    >>> kernel.between(take(prepared, slice(0, 1)), prepared).shape
+    (1, 3)
     """
     if prepared is None:
         return None
@@ -54,6 +62,14 @@ class Kernel(Component):
 
     A family implements `check`, `prepare`, `statistic`, `diagonal_statistic`, `profile` and, if it
     has learnable parameters, `learnable` and `profile_gradient`.
+
+    Examples
+    --------
+    >>> from kernelcoding.kernels import Gaussian, Kernel, Linear
+    >>> isinstance(0.5 * Gaussian(gamma=1.0) + Linear(), Kernel)
+    True
+    >>> Linear()([[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]])
+    array([[11., 17.]])
     """
 
     @property

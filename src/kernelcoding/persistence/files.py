@@ -110,6 +110,15 @@ def load(path: str | os.PathLike, *, max_bytes: int | None = None) -> BaseEstima
     ModelFileError
         If the file is anything else, is damaged, names what models are not made of, or would
         expand to more than it may.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import kernelcoding as kc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kc.save(kc.KernelSparseCoder(alpha=0.1), f"{folder}/model.kc")
+    ...     kc.load(f"{folder}/model.kc")
+    KernelSparseCoder(alpha=0.1)
     """
     if max_bytes is not None and (not isinstance(max_bytes, Integral) or max_bytes < 1):
         raise ValueError(f"Expected a number of bytes or None as max_bytes, got {max_bytes!r}.")
