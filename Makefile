@@ -18,7 +18,7 @@ test: $(VENV)/.dev lint
 lint: $(VENV)/.dev
 	$(BIN)/ruff check src tests benchmarks campaigns
 	$(BIN)/ruff format --check src tests benchmarks campaigns
-	$(BIN)/codespell src tests docs benchmarks campaigns README.md CONTRIBUTING.md CHANGELOG.md
+	$(BIN)/codespell src tests docs examples benchmarks campaigns README.md CONTRIBUTING.md CHANGELOG.md
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
