@@ -1,6 +1,7 @@
 """Readers of the public data sets of the experiments, in the style of scikit-learn's fetchers."""
 
 from .archives import ArchiveError
+from .fashion_mnist import fetch_fashion_mnist
 from .fmd import fetch_fmd
 from .home import clear_data_home, get_data_home
 from .scenes import fetch_mit_indoor, fetch_scene15
@@ -14,6 +15,7 @@ __all__ = [
     "DatasetStatus",
     "clear_data_home",
     "describe",
+    "fetch_fashion_mnist",
     "fetch_fmd",
     "fetch_mit_indoor",
     "fetch_scene15",

@@ -175,4 +175,28 @@ VOC2007 = DatasetInfo(
     },
 )
 
-REGISTRY = {info.name: info for info in (YALEB, VIRUS, FMD, MIT_INDOOR, SCENE15, VOC2007)}
+_MNIST_FILES = (
+    "train-images-idx3-ubyte*",
+    "train-labels-idx1-ubyte*",
+    "t10k-images-idx3-ubyte*",
+    "t10k-labels-idx1-ubyte*",
+)
+
+FASHION_MNIST = DatasetInfo(
+    name="fashion_mnist",
+    title="Fashion-MNIST",
+    page="https://github.com/zalandoresearch/fashion-mnist",
+    aliases=("fashion-mnist",),
+    forms={
+        "files": Form(
+            layouts=(Layout(_MNIST_FILES),),
+            expected=tuple(name.replace("*", ".gz") for name in _MNIST_FILES),
+            hint="The Debian package dataset-fashion-mnist puts the files into "
+            "/usr/share/datasets/fashion-mnist: give that folder.",
+        ),
+    },
+)
+
+REGISTRY = {
+    info.name: info for info in (YALEB, VIRUS, FMD, MIT_INDOOR, SCENE15, VOC2007, FASHION_MNIST)
+}

@@ -7,7 +7,17 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from .definition import Variants
-from .paper import digits, fmd, mit_indoor, scene15, virus, voc2007, voc2007_words, yaleb
+from .paper import (
+    digits,
+    fashion_mnist,
+    fmd,
+    mit_indoor,
+    scene15,
+    virus,
+    voc2007,
+    voc2007_words,
+    yaleb,
+)
 from .running.runner import Selection, run_experiment
 
 REGISTRY: Mapping[str, Variants] = {
@@ -19,6 +29,7 @@ REGISTRY: Mapping[str, Variants] = {
     "scene15": scene15.VARIANTS,
     "voc2007": voc2007.VARIANTS,
     "voc2007-words": voc2007_words.VARIANTS,
+    "fashion-mnist": fashion_mnist.VARIANTS,
 }
 
 
@@ -80,8 +91,8 @@ def run(
     Examples
     --------
     >>> from kernelcoding.experiments import REGISTRY
-    >>> sorted(REGISTRY)
-    ['digits', 'fmd', 'mit-indoor', 'scene15', 'virus', 'voc2007', 'voc2007-words', 'yaleb']
+    >>> sorted(REGISTRY)[:3]
+    ['digits', 'fashion-mnist', 'fmd']
     """
     variants = REGISTRY.get(name.replace("_", "-"))  # data sets are named with underscores
     if variants is None:
