@@ -15,7 +15,7 @@ from kernelcoding import constraints, persistence, priors
 from kernelcoding.classification import LinearRule, LogisticRule
 from kernelcoding.classification.task_driven import fitting, logistic_loss
 from kernelcoding.classification.task_driven.adjoint import pull_back
-from kernelcoding.classification.task_driven.atom_steps import atom_gradient
+from kernelcoding.classification.task_driven.atom_steps import ANGLES, atom_gradient
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.dictionary_learning.frames import LandmarkFrame, SampleFrame, unit_norms
 from kernelcoding.formulations import NeighbourFit, Penalised
@@ -249,8 +249,9 @@ def test_nothing_is_learned_from_labels_before_the_epochs(data):
     n = len(plain.objective_history_)
     assert_allclose(model.objective_history_[:n], plain.objective_history_)
     assert_array_equal(model.objective_steps_[:n], plain.objective_steps_)
-    assert list(model.objective_steps_[n:]) == ["trial"] * 5 + ["codes"] + ["epoch"] * 4
-    assert model.n_iter_ == 4 + 4 + 4
+    trials = ["trial"] * 5 * len(ANGLES)
+    assert list(model.objective_steps_[n:]) == [*trials, "codes", *["epoch"] * 4]
+    assert model.n_iter_ == 4 + 4 * len(ANGLES) + 4
 
 
 @pytest.mark.parametrize("classifier", ["linear", "bilinear", "max-margin", "logistic"])
@@ -340,11 +341,39 @@ def test_a_dictionary_that_training_would_not_help_is_kept(monkeypatch, data, ca
     X, y, Q, _ = data
     monkeypatch.setattr(fitting, "mean_and_error", lambda values, weights: (-0.04, 0.1))
     model = task_driven(verbose=1).fit(X, y)
-    assert "loss of samples left out by -0.04 +- 0.1: unsupervised atoms" in capsys.readouterr().err
+    assert "loss of samples left out by -0.04 +- 0.1: left" in capsys.readouterr().err
     assert model.training_kept_ == "unsupervised"
     assert "epoch" not in model.objective_steps_
     plain = kc.KernelDictionaryLearning(supervised().coder, n_atoms=12, max_iter=4, tol=0)
     assert_allclose(model.transform(Q), plain.fit(X, y).transform(Q), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("long", "short", "taken"),
+    [
+        ([1.0, 0.0, 0.5], [0.0, 0.0, 0.0], 0.03),  # the long ones help nobody, the short ones do
+        ([0.5, 0.4, 0.6], [0.52, 0.39, 0.59], 0.1),  # the short ones are no better beyond doubt
+        ([0.5, 0.4, 0.6], [0.1, 0.1, 0.1], 0.03),
+        ([1.1, 1.0, 1.2], [1.0, 0.9, 1.1], None),
+    ],
+)
+def test_samples_left_out_choose_the_length_of_steps(long, short, taken, monkeypatch, data):
+    X, y, *_ = data
+    lengths, losses = [], {0.1: np.array(long), 0.03: np.array(short)}
+
+    def trial(model, learner, control, labels, judges, angle):
+        before = np.array([1.0, 0.9, 1.1])
+        return fitting.Plan(0.0, 0.1, before), fitting.Plan(angle, 0.1, losses[angle])
+
+    teacher = fitting._teacher
+    monkeypatch.setattr(fitting, "_trial", trial)
+    monkeypatch.setattr(fitting, "left_out", lambda labels, rng: np.arange(3))
+    monkeypatch.setattr(
+        fitting, "_teacher", lambda *given: lengths.append(given[-1]) or teacher(*given)
+    )
+    model = task_driven().fit(X, y)
+    assert lengths == ([] if taken is None else [taken])
+    assert model.training_kept_ == ("unsupervised" if taken is None else "task-driven")
 
 
 def test_labels_by_chance_are_not_learned_by_heart(data):

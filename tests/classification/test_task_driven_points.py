@@ -13,7 +13,7 @@ from helpers.supervised import supervised
 from kernelcoding import constraints, persistence, priors
 from kernelcoding.classification.task_driven import fitting, logistic_loss
 from kernelcoding.classification.task_driven.adjoint import pull_back
-from kernelcoding.classification.task_driven.atom_steps import ANGLE
+from kernelcoding.classification.task_driven.atom_steps import ANGLES
 from kernelcoding.classification.task_driven.points import PointFrame, PointSteps, point_gradient
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.dictionary_learning.frames import LandmarkFrame
@@ -88,10 +88,10 @@ def test_a_step_of_a_point_is_an_angle_in_the_hilbert_space():
     """The first step against any gradient has the size that atoms of H have, too."""
     rng, kernel = np.random.default_rng(0), Gaussian(gamma=0.7)
     frame, points = PointFrame(kernel, rng.normal(size=(5, 2))), rng.normal(size=(2, 3))
-    steps = PointSteps(frame, n_steps=10)
+    steps = PointSteps(frame, n_steps=10, angle=ANGLES[0])
     moved = steps.take(points, rng.normal(size=(2, 3)))
     cosines = np.diag(frame.inner(points, moved))
-    assert_allclose(np.arccos(cosines), ANGLE, rtol=0.01)
+    assert_allclose(np.arccos(cosines), ANGLES[0], rtol=0.01)
 
 
 def test_points_serve_the_classifier_better_and_are_all_that_is_kept(data, tmp_path):
@@ -168,7 +168,7 @@ def test_the_function_is_given_batches_of_training_samples(options, data):
     known = {row.tobytes() for row in X}
     assert all(row.tobytes() in known for batch in seen for row in batch)
     n_judges = len(fitting.left_out(model._labels, np.random.RandomState(0)))
-    epochs = 4 * (len(X) - n_judges) + 4 * len(X)  # of the trial, of the training
+    epochs = 4 * len(ANGLES) * (len(X) - n_judges) + 4 * len(X)  # of trials, of the training
     assert sum(map(len, seen)) == epochs
     again = clone(model).fit(X, y)
     assert_array_equal(again.predict_proba(Q), model.predict_proba(Q))

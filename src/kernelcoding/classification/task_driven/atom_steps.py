@@ -13,7 +13,8 @@ from ...dictionary_learning.frames import Frame, unit_norms
 from ...problem import CodingProblem
 
 MOMENTUM, MEMORY = 0.9, 0.99
-ANGLE = 0.1  # radian, of the largest steps
+# Radian, of the largest steps. Long ones leave poor atoms, short ones keep what good atoms have.
+ANGLES = (0.1, 0.03)
 
 
 class AtomSteps:
@@ -26,10 +27,12 @@ class AtomSteps:
         Whether atoms have unit norm.
     n_steps : int
         In all: steps grow in the first twentieth and then shrink like half a cosine.
+    angle : float
+        Of the largest step.
     """
 
-    def __init__(self, frame: Frame, unit: bool, n_steps: int):
-        self.frame, self.unit, self.n_steps = frame, unit, n_steps
+    def __init__(self, frame: Frame, unit: bool, n_steps: int, angle: float):
+        self.frame, self.unit, self.n_steps, self.angle = frame, unit, n_steps, angle
         self.taken = 0
         self._mean: NDArray | float = 0.0  # of gradients
         self._square: NDArray | float = 0.0  # of their norms
@@ -74,7 +77,7 @@ class AtomSteps:
         self._square = MEMORY * self._square + (1.0 - MEMORY) * self.squares(gradient)
         mean = self._mean / (1.0 - MOMENTUM**self.taken)
         size = np.sqrt(self._square / (1.0 - MEMORY**self.taken))
-        scale = np.where(size > 0.0, ANGLE * share / np.where(size > 0.0, size, 1.0), 0.0)
+        scale = np.where(size > 0.0, self.angle * share / np.where(size > 0.0, size, 1.0), 0.0)
         return self.move(vectors, mean * scale)
 
 

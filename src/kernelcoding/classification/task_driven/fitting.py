@@ -17,6 +17,7 @@ from ...dictionary_learning.point_learner import PointLearner
 from ..labels import Labels
 from ..learner import SupervisedLearner, Supervision
 from ..rules import LogisticRule
+from .atom_steps import ANGLES
 from .augmentation import Augment, Augmentation
 from .checks import TASK_DRIVEN
 from .multinomial import MultinomialRule, left_out
@@ -88,20 +89,21 @@ class Trainee(Protocol):
 def train(model: Trainee, learner: PlainLearner, outcome: Outcome, labels: Labels) -> Trained:
     """Train the atoms of an outcome; figures of the model grow as by any run of the loop.
 
-    A trial on four of five samples says whether the loss of the others falls by more than half
-    its standard error. Their labels choose the weight of the classifier's penalty and which of the
-    two dictionaries is kept; the last training, on all samples, starts anew.
+    Trials on four of five samples, one for each length of steps, say whether the loss of the others
+    falls by more than half its standard error. Their labels choose the weight of the classifier's
+    penalty, the length, and which of the dictionaries is kept; the last training, on all samples,
+    starts anew.
     """
     control = Trained(learner.with_rule(outcome.best), UNSUPERVISED)
     if outcome.status in ("interrupted", "callback"):
         return control
     try:
-        rho = _trial(model, learner, control.best, labels)
-        if rho is None:
+        plan = _plan(model, learner, control.best, labels)
+        if plan is None:
             return control
         everyone = np.arange(len(labels.members))
-        taught = _teacher(model, learner, control.best, labels, everyone)
-        taught.rho = rho
+        taught = _teacher(model, learner, control.best, labels, everyone, plan.angle)
+        taught.rho = plan.rho
         found = _run(model, ("codes", taught.fit), ("epoch", taught.epoch), taught)
     except KeyboardInterrupt:  # there is a dictionary already
         model.status_ = "interrupted"
@@ -110,20 +112,54 @@ def train(model: Trainee, learner: PlainLearner, outcome: Outcome, labels: Label
     return Trained(found.best, TASK_DRIVEN) if found.n_iter > 0 else control
 
 
-def _trial(
-    model: Trainee, learner: PlainLearner, control: Snapshot, labels: Labels
-) -> float | None:
-    """The penalty of the classifier where training helps samples that it does not see."""
-    judges = left_out(labels, learner.rng)
-    others = np.setdiff1d(np.arange(len(labels.members)), judges)
-    taught = _teacher(model, learner, control, labels, others)
+class Plan(NamedTuple):
+    """What a trial has left: how to train, and what that did to samples left out."""
 
-    before = np.array([])
+    angle: float  # of the largest steps; 0: no training
+    rho: float  # penalty of the classifier
+    losses: NDArray  # of the samples left out
+
+
+def _plan(model: Trainee, learner: PlainLearner, control: Snapshot, labels: Labels) -> Plan | None:
+    """The best of the trials, where training helps samples that it does not see.
+
+    Steps of a length must beat what was best before them, no training at first, beyond doubt.
+    """
+    judges = left_out(labels, learner.rng)
+    best: Plan | None = None
+    for angle in ANGLES:
+        found = _trial(model, learner, control, labels, judges, angle)
+        if found is None:
+            return None
+        before, after = found
+        best = before if best is None else best
+        rise, error = mean_and_error(after.losses - best.losses, learner.loss_weight[judges])
+        helps = rise < -LEAST * error
+        if model.verbose > 0:
+            sys.stderr.write(
+                f"steps of {angle:g} radian change the loss of samples left out by {rise:.3g} +- "
+                f"{error:.2g}: {'taken' if helps else 'left'}\n"
+            )
+        best = after if helps else best
+    return best if best is not None and best.angle > 0.0 else None
+
+
+def _trial(
+    model: Trainee,
+    learner: PlainLearner,
+    control: Snapshot,
+    labels: Labels,
+    judges: NDArray,
+    angle: float,
+) -> tuple[Plan, Plan] | None:
+    """Samples left out before training and after it; None where it was stopped."""
+    others = np.setdiff1d(np.arange(len(labels.members)), judges)
+    taught = _teacher(model, learner, control, labels, others, angle)
+    before: list[Plan] = []
 
     def begin() -> float:
-        nonlocal before
         loss = taught.choose_rho(judges)
-        before = taught.losses(judges)
+        before.append(Plan(0.0, taught.rho, taught.losses(judges)))
         return loss
 
     def epoch() -> float:
@@ -133,14 +169,7 @@ def _trial(
     found = _run(model, ("trial", begin), ("trial", epoch), taught)
     if found.status != "max_iter":
         return None
-    rise, error = mean_and_error(taught.losses(judges) - before, learner.loss_weight[judges])
-    helps = rise < -LEAST * error
-    if model.verbose > 0:
-        sys.stderr.write(
-            f"the trial changed the loss of samples left out by {rise:.3g} +- {error:.2g}: "
-            f"{TASK_DRIVEN if helps else UNSUPERVISED} atoms\n"
-        )
-    return taught.rho if helps else None
+    return before[0], Plan(angle, taught.rho, taught.losses(judges))
 
 
 def mean_and_error(values: NDArray, weights: NDArray) -> tuple[float, float]:
@@ -156,13 +185,14 @@ def _teacher(
     start: Snapshot,
     labels: Labels,
     rows: NDArray,
+    angle: float,
 ) -> TaskDriven:
     others = None
     if model.augment is not None:
         assert isinstance(learner.frame, (LandmarkFrame, PointFrame))
         others = Augmentation(model.augment, learner.frame.X, learner.rng)
     lesson = Lesson(labels, learner.loss_weight, rows, others)
-    return TaskDriven(learner, start.now, lesson, model.max_iter, learner.rng)
+    return TaskDriven(learner, start.now, lesson, model.max_iter, angle, learner.rng)
 
 
 def _run(

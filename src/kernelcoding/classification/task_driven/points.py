@@ -81,12 +81,12 @@ class PointSteps(AtomSteps):
     Parameters
     ----------
     frame : PointFrame
-    n_steps : int
+    n_steps, angle
         As in :class:`AtomSteps`.
     """
 
-    def __init__(self, frame: PointFrame, n_steps: int):
-        super().__init__(frame, False, n_steps)
+    def __init__(self, frame: PointFrame, n_steps: int, angle: float):
+        super().__init__(frame, False, n_steps, angle)
         self.gamma = float(frame.kernel.gamma)
 
     def gradient(

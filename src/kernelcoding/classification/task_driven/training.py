@@ -55,6 +55,8 @@ class TaskDriven:
     lesson : Lesson
     n_epochs : int
         That steps are planned for.
+    angle : float
+        Of the largest steps of atoms.
     rng : RandomState
     """
 
@@ -64,6 +66,7 @@ class TaskDriven:
         start: Candidate,
         lesson: Lesson,
         n_epochs: int,
+        angle: float,
         rng: np.random.RandomState,
     ):
         assert has_adjoint(learner.formulation)
@@ -76,9 +79,9 @@ class TaskDriven:
         self.batch = int(np.clip(n // BATCHES, SMALLEST, LARGEST))
         n_steps = n_epochs * -(-n // self.batch)
         self.steps = (
-            PointSteps(self.frame, n_steps)
+            PointSteps(self.frame, n_steps, angle)
             if isinstance(self.frame, PointFrame)
-            else AtomSteps(self.frame, learner.bounded, n_steps)
+            else AtomSteps(self.frame, learner.bounded, n_steps, angle)
         )
         blocks = self.frame.blocks(np.zeros((self.frame.dimension, 0)))
         self._own = np.concatenate([block.self_similarity for block in blocks])
