@@ -177,6 +177,7 @@ def test_the_function_is_given_batches_of_training_samples(options, data):
 
 def test_epochs_with_shifts_lower_the_loss_of_shifted_digits(monkeypatch, data):
     """Which the trial, judging by digits as they are, need not want: a pixel is much of eight."""
+    monkeypatch.setattr(fitting, "ANGLES", ANGLES[:1])
     monkeypatch.setattr(fitting, "mean_and_error", lambda values, weights: (-1.0, 0.0))
     X, y, Q, labels = data
     moved = shifted(Q, np.random.RandomState(7))

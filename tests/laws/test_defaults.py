@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 
 import kernelcoding as kc
+from kernelcoding.classification.stacked_ksvd import number_of_nonzeros
 
 LEARNING = {
     "dictionary": kc.KernelDictionaryLearning(max_iter=1),
@@ -31,19 +32,27 @@ def digits():
     return X[:130], y[:130]
 
 
+def expected_atoms(estimator, n_samples):
+    """All samples, or a quarter of them, but no more than a hundred."""
+    share = 4 if isinstance(estimator, kc.SupervisedKernelCoding) else 1
+    return min(n_samples // share, 100)
+
+
 @EVERY
 def test_the_default_number_of_atoms_is_what_few_samples_allow(estimator, iris):
     X, y = iris
-    fitted = clone(estimator).fit(X, y)
+    fitted, expected = clone(estimator).fit(X, y), expected_atoms(estimator, 75)
     assert fitted.n_atoms is None
-    assert fitted.n_atoms_ == fitted.dictionary_.n_atoms == 75
-    assert fitted.transform(X[:3]).shape == (3, 75)
-    assert len(fitted.get_feature_names_out()) == 75
+    assert fitted.n_atoms_ == fitted.dictionary_.n_atoms == expected
+    assert fitted.transform(X[:3]).shape == (3, expected)
+    assert len(fitted.get_feature_names_out()) == expected
 
 
 @EVERY
-def test_many_samples_give_a_hundred_atoms(estimator, digits):
-    fitted = clone(estimator).fit(*digits)
+def test_many_samples_give_a_hundred_atoms(estimator):
+    X, y = load_digits(return_X_y=True)
+    n_samples = 410 if isinstance(estimator, kc.SupervisedKernelCoding) else 130
+    fitted = clone(estimator).fit(X[:n_samples], y[:n_samples])
     assert fitted.n_atoms_ == fitted.dictionary_.n_atoms == 100
 
 
@@ -73,19 +82,37 @@ def test_a_small_first_batch_limits_the_default(digits):
     assert stream.n_atoms_ == stream.dictionary_.n_atoms == 50
 
 
+def many_classes(count):
+    """Two samples of each."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(count), 2)
+    return rng.normal(size=(2 * count, 5)) + 5.0 * rng.normal(size=(count, 5))[y], y
+
+
 @pytest.mark.parametrize("name", ["LC-KSVD", "D-KSVD", "pairs"])
 def test_every_class_has_an_atom_by_default(name):
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(110), 2)
-    X = rng.normal(size=(220, 5)) + 5.0 * rng.normal(size=(110, 5))[y]
-    fitted = clone(LEARNING[name]).fit(X, y)
+    fitted = clone(LEARNING[name]).fit(*many_classes(110))
     assert fitted.n_atoms_ == 110
     assert set(fitted.atom_classes_) == set(range(110))
 
 
+def test_supervised_coding_has_as_many_atoms_as_classes_by_default():
+    model = clone(LEARNING["supervised"])
+    assert model.fit(*many_classes(20)).n_atoms_ == 20
+    assert model.set_params(n_landmarks=7).fit(*many_classes(20)).n_atoms_ == 7
+
+
+def test_nonzeros_are_five_to_thirty():
+    assert [number_of_nonzeros(None, 100, d) for d in (4, 64, 240, 504)] == [5, 5, 20, 20]
+    assert [number_of_nonzeros(None, n, 504) for n in (3, 100, 180, 570)] == [3, 20, 30, 30]
+
+
 @pytest.mark.parametrize("name", ["LC-KSVD", "D-KSVD"])
-def test_nonzeros_follow_the_number_of_atoms(name, digits):
-    for n_atoms, expected in ((10, 5), (60, 12), (100, 20), (130, 26)):
+def test_nonzeros_follow_atoms_and_dimension(name, digits):
+    """Of 130 samples that span 130 dimensions with a Gaussian, 55 or so without a kernel."""
+    linear = clone(LEARNING[name]).set_params(kernel="linear", n_atoms=100).fit(*digits)
+    assert linear.n_nonzero_ == 5
+    for n_atoms, expected in ((10, 5), (40, 8), (100, 10), (130, 10)):
         fitted = clone(LEARNING[name]).set_params(n_atoms=n_atoms).fit(*digits)
         assert fitted.n_nonzero_ == expected
         assert fitted.coder_.n_nonzero == expected

@@ -33,8 +33,10 @@ class LabelConsistentKSVD(BaseStackedKSVD):
         never gets more atoms than it has samples, others take over the rest. None: 100, or the
         number of samples where that is less, but at least one per class.
     n_nonzero : int or None, default=None
-        The most atoms a code may use. None: a fifth of the atoms, at least 5 and at most 30
-        (``n_nonzero_``); with few, codes of many classes or of histograms say little.
+        The most atoms a code may use. None: a fifth of the atoms, but no more than a twelfth of the
+        dimension that samples span in H, at least 5 and at most 30 (``n_nonzero_``). With few,
+        codes of many classes or of histograms say little; with many in few dimensions, atoms of
+        all classes explain a sample together.
     label_weight : float, default=1e-4
         :math:`\alpha`, what label consistency counts; without it, see
         :class:`DiscriminativeKSVD`.

@@ -19,6 +19,8 @@ from .calibration import Calibration
 from .classifiers import Classifier
 from .labels import Labels
 
+SAMPLES_PER_ATOM = 4  # where the number of atoms is left open
+
 
 class ScoringDictionaryLearning(BaseDictionaryLearning):
     """A learned dictionary whose codes a classifier reads."""
@@ -27,6 +29,10 @@ class ScoringDictionaryLearning(BaseDictionaryLearning):
     classifier_: Classifier
     _labels: Labels
     _calibration: Calibration
+
+    def _most_by_default(self, n_samples: int) -> int:
+        """One atom for several samples: samples that are atoms teach a classifier little."""
+        return min(n_samples, max(n_samples // SAMPLES_PER_ATOM, len(self.classes_)))
 
     @over_blocks(scores_of_labels)
     def decision_function(self, X: ArrayLike) -> NDArray:

@@ -97,6 +97,7 @@ class BaseStackedKSVD(LargestScoreMixin, CodingTransformer):
         self._check_sizes(len(X))
         self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
         frame = LabelFrame.of(PointDictionary(self.kernel_, X, np.arange(len(X))))
+        self.n_nonzero_ = number_of_nonzeros(self.n_nonzero, self.n_atoms_, frame.dimension)
         self._learn(frame, labels)
         self.coder_ = fitted_with(self._coder(), self.dictionary_, like=self)
         self._n_features_out = self.n_atoms_
@@ -213,7 +214,6 @@ class BaseStackedKSVD(LargestScoreMixin, CodingTransformer):
         self.n_atoms_ = number_of_atoms(self.n_atoms, n_samples)
         if self.n_atoms is None:
             self.n_atoms_ = max(self.n_atoms_, n_classes)
-        self.n_nonzero_ = number_of_nonzeros(self.n_nonzero, self.n_atoms_)
         if not n_classes <= self.n_atoms_ <= n_samples:
             raise ValueError(
                 f"n_atoms={self.n_atoms} must be at least the number of classes, {n_classes}, for "
@@ -244,9 +244,13 @@ class BaseStackedKSVD(LargestScoreMixin, CodingTransformer):
         return tags
 
 
-def number_of_nonzeros(wanted: int | None, n_atoms: int) -> int:
-    """As many as wanted; else a fifth of the atoms, within limits."""
-    return min(max(5, min(30, n_atoms // 5)), n_atoms) if wanted is None else wanted
+def number_of_nonzeros(wanted: int | None, n_atoms: int, dimension: int) -> int:
+    """As many as wanted; else a share of the atoms and of the dimension, within limits.
+
+    Codes of many atoms in few dimensions explain a sample with atoms of any class.
+    """
+    share = min(n_atoms // 5, dimension // 12, 30)
+    return min(max(5, share), n_atoms) if wanted is None else wanted
 
 
 def alternate(learner: AtomLearner, alternation: Alternation) -> Outcome:

@@ -35,8 +35,14 @@ from ..kernel_learning import (
 )
 from ..kernels import Kernel, as_kernel
 from ..solvers.result import Options
-from ..validation import number_of_atoms, samples
-from .checks import check_coder, check_settings, refuse_zero_codes, require_distinct
+from ..validation import samples
+from .checks import (
+    atoms_to_learn,
+    check_coder,
+    check_settings,
+    refuse_zero_codes,
+    require_distinct,
+)
 from .far import at_hand, far_samples, followed, measured, require_landmarks
 from .frames import Frame, LandmarkFrame, SampleFrame, sample_frame
 from .loop import Alternation, Keeps, Outcome, Progress
@@ -280,6 +286,10 @@ class BaseDictionaryLearning(CodingTransformer):
         check_coder(coder)
         return coder, as_kernel(coder.kernel)
 
+    def _most_by_default(self, n_samples: int) -> int:
+        """Atoms that so many samples allow where their number is left open."""
+        return n_samples
+
     def _check_samples(
         self,
         X: NDArray,
@@ -290,14 +300,8 @@ class BaseDictionaryLearning(CodingTransformer):
         if y is not None:
             check_consistent_length(X, y)
         count = len(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
-        chosen = self.n_landmarks if isinstance(self.landmarks, str) else None
-        self.n_atoms_ = number_of_atoms(self.n_atoms, count if chosen is None else chosen)
-        if self.n_atoms_ > count:
-            of_weight = "" if sample_weight is None else " of positive weight"
-            raise ValueError(
-                f"n_atoms={self.n_atoms_} must be at most the number of training samples"
-                f"{of_weight}, n_samples={count}."
-            )
+        weighted = sample_weight is not None
+        self.n_atoms_ = atoms_to_learn(self, count, self._most_by_default(count), weighted)
         coder._outline().check(self.n_atoms_)
 
     def _with_atom_labels(

@@ -16,7 +16,7 @@ from ..dictionary.choosing import named_choice
 from ..formulations import Formulation
 from ..problem import CodingProblem
 from ..solvers.result import Convergence, Status
-from ..validation import check_count, check_positive
+from ..validation import check_count, check_positive, number_of_atoms
 from .frames import Frame
 
 
@@ -46,6 +46,20 @@ def check_settings(learning: Settings) -> None:
         named_choice(learning.landmarks, "landmarks")
     if learning.tol != 0:
         check_positive("tol", learning.tol)
+
+
+def atoms_to_learn(learning: Settings, n_samples: int, by_default: int, weighted: bool) -> int:
+    """How many: as wanted, or at most so many by default; ValueError where samples are too few."""
+    if isinstance(learning.landmarks, str) and learning.n_landmarks is not None:
+        by_default = min(by_default, learning.n_landmarks)
+    wanted = number_of_atoms(learning.n_atoms, by_default)
+    if wanted > n_samples:
+        of_weight = " of positive weight" if weighted else ""
+        raise ValueError(
+            f"n_atoms={wanted} must be at most the number of training samples{of_weight}, "
+            f"n_samples={n_samples}."
+        )
+    return wanted
 
 
 def check_forgetting(forgetting: float | str) -> None:
