@@ -180,6 +180,21 @@ def test_curve_points_lie_where_the_means_are(tmp_path):
     assert y[1] < y[2] < y[0]  # pixels grow downwards
 
 
+def test_methods_without_a_number_of_atoms_are_lines_across_curves(tmp_path):
+    lines = [records.result("x", "t", "a", 0, 20.0 + s, size=s) for s in (10, 30)]
+    lines.append(records.result("x", "t", "machine", 0, 40.0))
+    text = written(tmp_path, lines)
+    assert "Thin lines across: methods without a number of atoms." in text
+    for chart in re.findall(r'<svg class="chart (?:wide|narrow)".*?</svg>', text, re.DOTALL):
+        across = re.search(r'class="series s1 level".*?class="line" d="M([^"]+)"', chart, re.DOTALL)
+        curve = re.search(r'class="line" d="M([^"]+)"', chart).group(1)
+        first, last = (np.array(p.split(), dtype=float) for p in across.group(1).split("L"))
+        start, end = (np.array(p.split(), dtype=float) for p in curve.split("L"))
+        assert first[1] == last[1]
+        np.testing.assert_allclose([first[0], last[0]], [start[0], end[0]])
+        np.testing.assert_allclose(first[1], (start[1] + end[1]) / 2, atol=0.1)  # 40 of 30 and 50
+
+
 def test_records_behind_a_number(page):
     words = clean("".join(page.words))
     for expected in ("yaleb.jsonl, line 2", "scikit-learn", "1.6.0", "2026-11-16T05:00:00Z"):

@@ -93,6 +93,15 @@ class Table:
     splits: str = "splits"
     sizes: tuple[int | None, ...] = (None,)  # numbers of atoms; None: every training sample
     paper: Numbers = field(default_factory=dict)
+    anchors: tuple[Method, ...] = ()  # beside curves: methods without a number of atoms
+
+    def columns(self) -> Iterator[tuple[int | None, Method]]:
+        """Every method at every size, then those that have none."""
+        for size in self.sizes:
+            for method in self.methods:
+                yield size, method
+        for method in self.anchors:
+            yield None, method
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +152,8 @@ class Experiment:
         for split in range(longest):
             for table in self.tables:
                 if split < self.splits[table.splits].count:
-                    for size in table.sizes:
-                        for method in table.methods:
-                            yield Cell(table, method, size, split)
+                    for size, method in table.columns():
+                        yield Cell(table, method, size, split)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ class Series:
     hollow: Sequence[bool] = ()  # markers that are drawn as outlines
     marks: bool = True
     scale: float = 1.0  # of the markers
+    level: bool = False  # one value for all x: a thin line across
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ def line_chart(series: Sequence[Series], axes: Axes, box: ChartBox, css: str = "
     root = canvas(box.width, box.height, axes.label, css)
     draw_axes(root, x, y, axes, box)
     for line in series:
-        group = add_element(root, "g", {"class": line.style.css, "data-series": line.style.name})
+        css = f"{line.style.css} level" if line.level else line.style.css
+        group = add_element(root, "g", {"class": css, "data-series": line.style.name})
         draw_line(group, line, x, y)
     if box.right > 60:
         draw_line_names(root, series, y, box)

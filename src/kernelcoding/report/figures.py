@@ -89,22 +89,11 @@ def curve_figure(
     sizes: Sequence[float],
 ) -> Figure | None:
     """Value against atoms with bands of one spread, as the paper's figures."""
-    series = []
-    for method, rows in by_method(groups).items():
-        points = [(r.size, r.value, r.paper) for r in rows if r.size is not None and r.value.count]
-        if not points:
-            continue
-        series.append(
-            Series(
-                styles[method],
-                method,
-                x=[point[0] for point in points],
-                y=[point[1].mean or 0.0 for point in points],
-                low=[point[1].low or 0.0 for point in points],
-                high=[point[1].high or 0.0 for point in points],
-                paper=[(point[0], point[2]) for point in points if point[2] is not None],
-            )
-        )
+    series = [
+        *(curve(method, rows, styles) for method, rows in by_method(groups).items()),
+        *(level(group, styles, sizes) for group in groups if group.size is None),
+    ]
+    series = [line for line in series if line.x]
     if not series:
         return None
     axes = Axes(
@@ -121,11 +110,34 @@ def curve_figure(
         caption += " Hollow diamonds: the paper."
     if any(line.style.is_control for line in series):
         caption += " Dashed: controls."
+    if any(line.level for line in series):
+        caption += " Thin lines across: methods without a number of atoms."
     charts = [
         line_chart(series, axes, box, s)
         for box, s in ((WIDE, "chart wide"), (NARROW, "chart narrow"))
     ]
     return Figure(title, caption, *charts)
+
+
+def curve(method: str, rows: Sequence[ResultGroup], styles: LineStyles) -> Series:
+    """A method at every number of atoms it has a value for; without a point, if there is none."""
+    points = [(r.size, r.value, r.paper) for r in rows if r.size is not None and r.value.count]
+    return Series(
+        styles[method],
+        method,
+        x=[point[0] for point in points],
+        y=[point[1].mean or 0.0 for point in points],
+        low=[point[1].low or 0.0 for point in points],
+        high=[point[1].high or 0.0 for point in points],
+        paper=[(point[0], point[2]) for point in points if point[2] is not None],
+    )
+
+
+def level(group: ResultGroup, styles: LineStyles, sizes: Sequence[float]) -> Series:
+    """A method without a number of atoms, the same across; without a point, if it has no value."""
+    ends = [sizes[0], sizes[-1]] if group.value.mean is not None else []
+    values = [group.value.mean or 0.0] * len(ends)
+    return Series(styles[group.method], group.method, ends, values, marks=False, level=True)
 
 
 def cost_against_atoms(

@@ -26,7 +26,10 @@ def test_materials_of_two_kinds(tmp_path, rng):
     experiment = fmd.fmd_experiment(scale, quick=True)
     path = run_experiment(experiment, tmp_path, tmp_path / "runs", download=False, progress=False)
     found = results(path)
-    assert len(found) == len(list(experiment.cells())) == 6 + 2 + 13 + 8 + 6 + 2 + 3 + 6
+    n_words, n_fisher, n_views = 6 + 6 + 8 + 14 + 8, 6 + 6 + 8 + 5, 3 + 7
+    assert len(found) == len(list(experiment.cells())) == n_words + n_fisher + n_views
+    anchor = found["accuracy against atoms/SVC/None/0"]
+    assert anchor["value"] == found["all samples, one kernel/SVC/None/0"]["value"]
     assert found["all samples, one kernel/kSC/None/0"]["value"] > 60
     chosen = found["all samples, four kernels/kSC/None/0"]["configuration"]
     assert chosen["weights"] in ("equal", "alignment")

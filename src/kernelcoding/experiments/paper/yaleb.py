@@ -209,6 +209,11 @@ def nearest_neighbour(settings: Settings, n_atoms: int) -> KNeighborsClassifier:
     return KNeighborsClassifier(1)
 
 
+def machine_row() -> Method:
+    """A support vector machine with the same kernel."""
+    return svm_row("SVC", Gaussian(), {"width": (0.3, 1.0), "C": (10.0, 100.0)})
+
+
 def every_face(scale: YalebScale) -> tuple[Method, ...]:
     """Rows of the half with all samples."""
     spaces = scale.spaces
@@ -217,7 +222,7 @@ def every_face(scale: YalebScale) -> tuple[Method, ...]:
         residual_row("kSC", sparse_coder, Gaussian(), spaces["kSC"]),
         residual_row("kLLC", local_coder, Gaussian(), spaces["kLLC"]),
         Method("1-NN", nearest_neighbour),
-        svm_row("SVC", Gaussian(), {"width": (0.3, 1.0), "C": (10.0, 100.0)}),
+        machine_row(),
         Method("LinearSVC", peers.linear_svm, spaces["LinearSVC"]),
         *collaborative_rows((0.1,)),
         Method("LC-KSVD", lc_ksvd, PUBLISHED),
@@ -360,7 +365,13 @@ def yaleb_experiment(scale: YalebScale, quick: bool = False, n_atoms: int = N_AT
                 "curve",
                 sizes=(n_atoms,),
             ),
-            Table("accuracy against atoms", against_atoms(scale), "curve", sizes=scale.sizes),
+            Table(
+                "accuracy against atoms",
+                against_atoms(scale),
+                "curve",
+                sizes=scale.sizes,
+                anchors=(machine_row(), *collaborative_rows((0.1,))),
+            ),
         ),
         views={"samples": random_faces},
         quick=quick,
