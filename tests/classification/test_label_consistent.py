@@ -321,7 +321,7 @@ def test_callback_ends_learning():
 
 def test_verbose_speaks(capsys):
     X, _, y, _ = on_digits(60)
-    LabelConsistentKSVD(tol=0, verbose=1, **FEW | {"max_iter": 2}).fit(X, y)
+    LabelConsistentKSVD(tol=0, verbose=2, **FEW | {"max_iter": 2}).fit(X, y)
     assert "round 2/2" in capsys.readouterr().err
 
 

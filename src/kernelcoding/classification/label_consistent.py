@@ -57,7 +57,7 @@ class LabelConsistentKSVD(BaseStackedKSVD):
         Called after every half-step with an object that has ``iteration``, ``step``,
         ``objective`` and ``seconds``; a true answer ends learning.
     verbose : int, default=0
-        1 shows a line per round, 2 a line per half-step.
+        1 shows a bar of rounds (lines, without tqdm), 2 a line per half-step.
     n_jobs : int, default=None
         Threads for coding.
     random_state : int, RandomState or None, default=0

@@ -44,6 +44,18 @@ class Dictionary:
         vars(made).update({name: deepcopy(value, memo) for name, value in vars(self).items()})
         return made
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self._described())}, kernel={self.kernel!r})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        facts = "; ".join(self._described())
+        return f"<b>{type(self).__name__}</b>: {facts}{self.kernel._repr_html_()}"
+
+    def _described(self) -> list[str]:
+        """What there is to say beside the kernel."""
+        return [f"{self.n_atoms} atoms"]
+
     @property
     def gram(self) -> NDArray:
         """Inner products of the atoms, (N, N)."""

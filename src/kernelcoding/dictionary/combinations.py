@@ -36,6 +36,9 @@ class CombinationDictionary(Dictionary):
         self.weights = weights
         self.kernel = landmarks.kernel
 
+    def _described(self) -> list[str]:
+        return [f"{self.n_atoms} atoms", f"of {self.landmarks.n_atoms} landmarks"]
+
     @property
     def n_atoms(self) -> int:
         """Number of atoms, without their Gram matrix."""

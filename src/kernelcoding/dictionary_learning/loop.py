@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from .showing import Progress, Shows, shows
+
 # One half-step: its name and a function that takes it and returns the objective afterwards.
 HalfStep = tuple[str, Callable[[], float]]
-SHOWN = ("codes", "trial", "epoch")  # one in each round
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What a callback is told after every half-step."""
-
-    iteration: int  # 0 before the first full round
-    max_iter: int
-    step: str
-    objective: float
-    seconds: float  # since the loop began
 
 
 @dataclass(slots=True)
@@ -75,7 +64,7 @@ class Alternation:
     callback : callable, default=None
         Called with a :class:`Progress` after every half-step; a true answer ends the loop.
     verbose : int, default=0
-        1 shows a line per round, 2 a line per half-step.
+        1 shows a bar of rounds (lines, without tqdm), 2 a line per half-step.
     """
 
     def __init__(
@@ -89,6 +78,9 @@ class Alternation:
         self.tol = tol
         self.callback = callback
         self.verbose = verbose
+
+    _shows: Shows
+    _start: float
 
     def run(
         self,
@@ -111,6 +103,7 @@ class Alternation:
             Writes down every round, and knows where an earlier run has ended.
         """
         self._start = time.perf_counter()
+        self._shows = shows(self.verbose, self.max_iter)
         earlier = None if keeper is None else keeper.resumed()
         outcome = earlier or Outcome()
         try:
@@ -138,6 +131,8 @@ class Alternation:
             if outcome.best is None:
                 raise
             outcome.interrupted(stacklevel=5)
+        finally:
+            self._shows.close(complete=outcome.status != "interrupted")
         if keeper is not None:
             keeper.remove(outcome)
         return outcome
@@ -150,21 +145,9 @@ class Alternation:
         progress = Progress(
             iteration, self.max_iter, name, objective, time.perf_counter() - self._start
         )
-        self._show(progress)
+        self._shows.show(progress)
         return bool(self.callback is not None and self.callback(progress))
 
     def _keep(self, outcome: Outcome, snapshot: Callable[[], Any]) -> None:
         if outcome.best is None or outcome.history[-1] <= outcome.objective:
             outcome.best, outcome.objective = snapshot(), outcome.history[-1]
-
-    def _show(self, progress: Progress) -> None:
-        if self.verbose <= 0 or (self.verbose == 1 and progress.step not in SHOWN):
-            return
-        left = ""
-        if progress.iteration > 0:
-            rounds = progress.max_iter - progress.iteration
-            left = f", at most {progress.seconds / progress.iteration * rounds:.0f} s left"
-        sys.stderr.write(
-            f"round {progress.iteration}/{progress.max_iter} {progress.step}: objective "
-            f"{progress.objective:.6g} after {progress.seconds:.1f} s{left}\n"
-        )

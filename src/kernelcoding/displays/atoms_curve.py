@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import validation_curve
 
 from ..records import ResultRecord, read_runs, summarize
 from ..records.parsing import result_of
@@ -29,7 +31,7 @@ Tables = dict[tuple[str, str], list[ResultRecord]]  # by experiment and table
 class AtomsCurveDisplay(Display):
     """One line per method: means over splits with bands of one standard deviation.
 
-    Best made by :meth:`from_records` or :meth:`from_arrays`.
+    Best made by :meth:`from_estimator`, :meth:`from_records` or :meth:`from_arrays`.
 
     Parameters
     ----------
@@ -69,6 +71,41 @@ class AtomsCurveDisplay(Display):
         self.values = values
         self.paper = paper
         self.metric = metric
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: BaseEstimator,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sizes: Sequence[int],
+        cv: int = 3,
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> AtomsCurveDisplay:
+        """Fit a classifier with several numbers of atoms, and draw its accuracy in folds.
+
+        Parameters
+        ----------
+        estimator : classifier
+            With a parameter ``n_atoms`` or ``atoms``, itself or a part of it (a pipeline).
+        X, y : array-like
+            Samples and labels.
+        sizes : sequence of int
+            Numbers of atoms.
+        cv : int or splitter, default=3
+            Folds.
+        name : str, default=None
+            What the line is called; None: the class of the estimator.
+        ax : matplotlib Axes, default=None
+            Where to draw.
+        """
+        parameter = _parameter_of_atoms(estimator)
+        _, scores = validation_curve(
+            estimator, X, y, param_name=parameter, param_range=list(sizes), cv=cv
+        )
+        return cls(sizes, {name or type(estimator).__name__: 100 * scores.T}).plot(ax=ax)
 
     @classmethod
     def from_records(
@@ -183,6 +220,18 @@ class AtomsCurveDisplay(Display):
             color=line.get_color(),
             label=f"{method}, paper",
         )
+
+
+def _parameter_of_atoms(estimator: BaseEstimator) -> str:
+    """The parameter that says how many atoms there are; the outermost where several do."""
+    names = [
+        name for name in estimator.get_params() if name.split("__")[-1] in ("atoms", "n_atoms")
+    ]
+    if not names:
+        raise ValueError(
+            f"{type(estimator).__name__} has no parameter n_atoms or atoms, and no part that has."
+        )
+    return min(names, key=lambda name: (name.count("__"), name.endswith("__atoms")))
 
 
 def results_of(records: Records, experiment: str | None) -> Tables:

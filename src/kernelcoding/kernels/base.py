@@ -238,6 +238,17 @@ class Kernel(Component):
             )
         return np.exp(values).tolist()
 
+    # -- in notebooks ------------------------------------------------------------------------
+
+    def _repr_html_(self) -> str:
+        """The kernel as a tree, with its parameters and weights."""
+        from .drawing import drawn
+
+        return drawn(self)
+
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
     # -- algebra -----------------------------------------------------------------------------
 
     def __add__(self, other: object) -> Kernel:

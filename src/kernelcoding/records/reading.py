@@ -35,6 +35,10 @@ class Runs:
     experiments: tuple[RecordedExperiment, ...]
     notices: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        named = [f"{each.name} ({len(each.results)} results)" for each in self.experiments]
+        return f"Runs of {', '.join(named)}; notices: {len(self.notices)}"
+
 
 def read_runs(source: RecordPath | Iterable[RecordPath]) -> Runs:
     """Read a folder of ``.jsonl`` files, one file, or several files.
