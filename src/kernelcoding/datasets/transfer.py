@@ -14,7 +14,7 @@ from .archives import ArchiveError
 
 if TYPE_CHECKING:
     from requests import Response
-    from tqdm import tqdm  # type: ignore[import-untyped]
+    from tqdm import tqdm
 
 _CHUNK = 1 << 14  # what a broken connection may lose
 _TIMEOUT = 30.0  # seconds without a byte
