@@ -66,7 +66,7 @@ def _transfer(remote: Remote, workshop: Path, n_retries: int, delay: float) -> P
     try:
         import pooch  # type: ignore[import-untyped]
         import requests
-        import tqdm
+        import tqdm  # noqa: F401
     except ModuleNotFoundError as missing:
         raise ImportError(
             f"Downloading needs {missing.name}: pip install 'kernelcoding[datasets]'"
