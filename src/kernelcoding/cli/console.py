@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import signal
+import warnings
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -55,6 +56,11 @@ def hear_interrupts() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def _noted(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as a note: which line of the program has it does not help a user."""
+    note(" ".join(str(message).split()))
+
+
 def friendly(command: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
     """Turn errors that users can correct into one sentence and an exit code, without a traceback.
 
@@ -70,7 +76,9 @@ def friendly(command: Callable[Parameters, Returned]) -> Callable[Parameters, Re
     def run_command(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:
         hear_interrupts()
         try:
-            return command(*args, **kwargs)
+            with warnings.catch_warnings():
+                warnings.showwarning = _noted
+                return command(*args, **kwargs)
         except KeyboardInterrupt:
             Console(stderr=True).print("Interrupted.")
             raise typer.Exit(INTERRUPTED) from None

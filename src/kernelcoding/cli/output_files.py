@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..codes import Codes, dense
-from .labels import safe_spelling
+from ..own_data.answers import Answers
+from ..tables.labels import safe_spelling
 
 Written = ParamSpec("Written")
 LARGEST_TEXT = 2**28  # characters that an array of labels may have room for: 1 GiB
@@ -58,8 +59,11 @@ def codes_writer(path: Path) -> Callable[[Codes], None]:
     return _writer(path, CODES)
 
 
-def labels_writer(path: Path, safe: bool = False) -> Callable[[NDArray, NDArray], None]:
-    """Write labels: NPZ with scores, NPY or CSV with the labels alone.
+Rows = tuple[str, list[str]]  # what names rows, and their names
+
+
+def labels_writer(path: Path, safe: bool = False) -> Callable[[Answers, Rows], None]:
+    """Write answers: CSV and NPZ with all of them, NPY with the labels alone.
 
     Parameters
     ----------
@@ -104,21 +108,46 @@ def _written_codes(path: Path, codes: Codes) -> None:
     np.savetxt(path, dense(codes), delimiter=",", fmt="%.9g")
 
 
-def _scored_labels(path: Path, labels: NDArray, scores: NDArray) -> None:
+def _scored_labels(path: Path, found: Answers, rows: Rows) -> None:
+    optional = {
+        "scores": found.scores,
+        "probabilities": found.probabilities,
+        "known": found.known,
+        "classes": None if found.classes is None else _typed(np.asarray(found.classes)),
+    }
+    arrays = {name: array for name, array in optional.items() if array is not None}
+    if rows[0] != "row":
+        arrays["id"] = _typed(np.array(rows[1], dtype=object))
     with path.open("wb") as file:
-        np.savez_compressed(file, labels=_typed(labels), scores=scores)
+        np.savez_compressed(file, allow_pickle=False, labels=_typed(found.labels), **arrays)
 
 
-def _plain_labels(path: Path, labels: NDArray, scores: NDArray) -> None:
+def _plain_labels(path: Path, found: Answers, rows: Rows) -> None:
     with path.open("wb") as file:
-        np.save(file, _typed(labels))
+        np.save(file, _typed(found.labels))
 
 
-def _written_labels(path: Path, labels: NDArray, scores: NDArray, safe: bool = False) -> None:
-    spelled = safe_spelling if safe and labels.dtype.kind in "UO" else str
+def _written_labels(path: Path, found: Answers, rows: Rows, safe: bool = False) -> None:
+    """A line of names, then one line per sample."""
+    is_words = found.labels.dtype.kind in "UO"
+    spelled = safe_spelling if safe and is_words else str
+    columns = [rows[1], *([spelled(str(x)) for x in part] for part in _label_columns(found.labels))]
+    n_labels = len(columns) - 1
+    names = [rows[0], *(["label"] if n_labels == 1 else map("label {}".format, range(n_labels)))]
+    if found.probabilities is not None and found.classes is not None:
+        names += [f"probability {spelled(str(name))}" for name in found.classes]
+        columns += [[f"{p:.6g}" for p in column] for column in found.probabilities.T.tolist()]
+    if found.known is not None:
+        names.append("known")
+        columns.append(["yes" if known else "no" for known in found.known])
     with path.open("w", newline="", encoding="utf-8") as file:
-        rows = labels.reshape(len(labels), -1)
-        csv.writer(file, lineterminator="\n").writerows(map(spelled, map(str, row)) for row in rows)
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(zip(*columns, strict=True))
+
+
+def _label_columns(labels: NDArray) -> list[list]:
+    return labels.reshape(len(labels), -1).T.tolist()
 
 
 def _typed(labels: NDArray) -> NDArray:
@@ -139,7 +168,7 @@ CODES: dict[str, Callable[[Path, Codes], None]] = {
     ".npy": _dense_codes,
     ".csv": _written_codes,
 }
-LABELS: dict[str, Callable[[Path, NDArray, NDArray], None]] = {
+LABELS: dict[str, Callable[[Path, Answers, Rows], None]] = {
     ".npz": _scored_labels,
     ".npy": _plain_labels,
     ".csv": _written_labels,

@@ -20,7 +20,7 @@ not used itself:
 """
 
 from .errors import ModelFileError
-from .files import load, save
+from .files import about, load, save
 from .history import FORMAT
 
-__all__ = ["FORMAT", "ModelFileError", "load", "save"]
+__all__ = ["FORMAT", "ModelFileError", "about", "load", "save"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 import sklearn
@@ -22,10 +24,14 @@ from .reading import Reader, arrays_named_in
 from .registry import PACKAGE
 from .writing import Writer
 
+ABOUT = "about"
+JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
 PEER = "scikit-learn"  # whose version is in the files that hold objects of it
 
 
-def save(model: BaseEstimator, path: str | os.PathLike) -> None:
+def save(
+    model: BaseEstimator, path: str | os.PathLike, *, about: Mapping[str, JSON] | None = None
+) -> None:
     """Write an estimator or a pipeline to a file, all of it or nothing.
 
     Parameters
@@ -40,6 +46,9 @@ def save(model: BaseEstimator, path: str | os.PathLike) -> None:
     path : path-like
         An old file of that name is replaced when the new one is complete. What a killed process
         has left of a save under that name is removed.
+    about : mapping, default=None
+        Numbers and words that go with the model, such as what data it was fitted to; see
+        :func:`about`. The model does not depend on them.
 
     Raises
     ------
@@ -69,6 +78,8 @@ def save(model: BaseEstimator, path: str | os.PathLike) -> None:
     content["model"] = writer.describe(model, "model")
     if any(name in scikit_learn.LOCATIONS for name in writer.names):
         content[PEER] = sklearn.__version__
+    if about is not None:
+        content[ABOUT] = dict(about)
     arrays: dict[str, Any] = {**writer.arrays, "description": np.array(json.dumps(content))}
     path = Path(path)
     if not path.parent.is_dir():
@@ -122,18 +133,48 @@ def load(path: str | os.PathLike, *, max_bytes: int | None = None) -> BaseEstima
     """
     if max_bytes is not None and (not isinstance(max_bytes, Integral) or max_bytes < 1):
         raise ValueError(f"Expected a number of bytes or None as max_bytes, got {max_bytes!r}.")
+    with _opened(path) as file:
+        model, written_with = _read(file, max_bytes)
+    if written_with is not None:
+        scikit_learn.warn_of_versions(written_with, stacklevel=2)
+    return model
+
+
+def about(path: str | os.PathLike) -> dict[str, JSON]:
+    """What a model file says of itself, without its model.
+
+    Parameters
+    ----------
+    path : path-like
+        A file written by :func:`save`, of whatever origin.
+
+    Returns
+    -------
+    about : dict
+        What :func:`save` was given as ``about``, and ``"format"``, ``"version"`` and
+        ``"scikit-learn"`` as the file has them.
+    """
+    with _opened(path) as file:
+        content = json.loads(ModelArchive(file).description())
+        given = content.get(ABOUT, {})
+        if not isinstance(given, dict):
+            raise ModelFileError(DAMAGED)
+        known = {name: content[name] for name in ("format", "version", PEER) if name in content}
+        return {**given, **known}
+
+
+@contextmanager
+def _opened(path: str | os.PathLike) -> Iterator[IO[bytes]]:
+    """A model file; whatever goes wrong with it is said with its name."""
     with open(path, "rb") as file:
         try:
-            model, written_with = _read(file, max_bytes)
+            yield file
         except ModelFileError as error:
             raise ModelFileError(f"{path}: {error}") from error
         except MemoryError as error:
             raise MemoryError(f"{path} holds a model that does not fit in the memory.") from error
         except Exception as error:  # what is not ours fails in more ways than can be listed
             raise ModelFileError(f"{path} is not a model file of {PACKAGE}.") from error
-    if written_with is not None:
-        scikit_learn.warn_of_versions(written_with, stacklevel=2)
-    return model
 
 
 def _read(file: IO[bytes], max_bytes: int | None) -> tuple[BaseEstimator, str | None]:

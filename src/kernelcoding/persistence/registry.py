@@ -110,6 +110,9 @@ OWN = {
     "LandmarkCoordinates": "aggregation.coordinates:LandmarkCoordinates",
     "SharedMixture": "aggregation.mixtures:SharedMixture",
     "SphericalModel": "aggregation.fisher_models:SphericalModel",
+    # Tables
+    "ColumnType": "tables.kinds:ColumnType",
+    "TableColumns": "tables.preparation:TableColumns",
     # Images
     "DenseRootSIFT": "images.sift:DenseRootSIFT",
     "RandomFaces": "images.faces:RandomFaces",

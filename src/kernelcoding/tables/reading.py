@@ -1,79 +1,92 @@
-"""Users' files of samples: CSV, NPY, NPZ and Parquet are read alike."""
+"""Users' files of samples: text, NPY, NPZ and Parquet are read alike."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..validation import has_only_characters
-from .columns import ModelFeatures, Request, check_count, choose_columns, shortened
-from .csv_files import read_csv
+from .columns import Request, check_count, choose_columns
 from .labels import labels_of
-from .samples import LabelledSamples
-
-if TYPE_CHECKING:
-    import pandas as pd
+from .samples import LabelledSamples, joined
+from .text_files import read_text
+from .text_sources import STANDARD_INPUT
 
 # How files that are not what their names say fail to be read.
 UNREADABLE = (
-    *(csv.Error, EOFError, UnicodeDecodeError, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+    *(csv.Error, EOFError, UnicodeError, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+    gzip.BadGzipFile,
 )
+TEXTS = (".csv", ".tsv", ".txt", ".data")
 
 
-def read_samples(
-    path: Path,
-    target: str | None = None,
-    *,
-    header: bool | None = None,
-    model: ModelFeatures | None = None,
-    safe_labels: bool = False,
-) -> LabelledSamples:
-    """Read samples from a file.
+def read_samples(paths: Path | Sequence[Path], request: Request | None = None) -> LabelledSamples:
+    """Read samples from one file or several.
 
     Parameters
     ----------
-    path : Path
-        CSV (with or without a line of names), NPY, NPZ (arrays ``X`` and perhaps ``y``) or Parquet.
-    target : str, default=None
-        The column with labels, by name or number; in NPZ files the array with labels.
-    header : bool, default=None
-        Whether the first line of a CSV file holds names; None looks at the file.
-    model : ModelFeatures, default=None
-        Features to look for, by name where model and file have names, else by position. None takes
-        every column.
-    safe_labels : bool, default=False
-        Whether labels of a CSV file are spelled for spreadsheets, see
-        :func:`kernelcoding.cli.labels.safe_spelling`.
+    paths : Path or sequence of Path
+        Text with separated cells (``.csv``, ``.tsv``, ``.txt``, ``.data``, also with ``.gz``; ``-``
+        is standard input), NPY, NPZ (arrays ``X`` and perhaps ``y``) or Parquet.
+    request : Request, default=None
+        What is wanted; None takes every column as a feature.
     """
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        raise ValueError(f"{path}: expected a file ending in {', '.join(READERS)}.")
-    if header is not None and reader is not read_csv:
-        raise ValueError(f"{path}: --header and --no-header are for CSV files. Leave them out.")
-    if not path.exists():
+    listed = [paths] if isinstance(paths, Path) else list(paths)
+    request = Request() if request is None else request
+    parts = [_read_one(path, request) for path in listed]
+    return parts[0] if len(parts) == 1 else joined(parts, [str(path) for path in listed])
+
+
+def kind_of(path: Path) -> str:
+    """The ending that says how a file is read: that of the text within a ``.gz``."""
+    if str(path) == STANDARD_INPUT:
+        return TEXTS[0]
+    inner = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return inner.suffix.lower()
+
+
+def _read_one(path: Path, request: Request) -> LabelledSamples:
+    ending = kind_of(path)
+    reader = READERS.get(ending)
+    if reader is None or (path.suffix.lower() == ".gz" and ending not in TEXTS):
+        raise ValueError(f"{path}: expected a file ending in {', '.join(READERS)}, or .csv.gz.")
+    if ending not in TEXTS:
+        _refuse_text_options(path, request)
+    if str(path) != STANDARD_INPUT and not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     try:
-        return reader(path, Request(target, header, model, safe_labels))
+        return reader(path, request)
     except UNREADABLE as error:
-        raise ValueError(f"{path} is no {path.suffix} file, or damaged: {error}.") from None
+        raise ValueError(f"{path} is no {ending} file, or damaged: {error}.") from None
+
+
+def _refuse_text_options(path: Path, request: Request) -> None:
+    if request.header is not None:
+        raise ValueError(f"{path}: --header and --no-header are for CSV files. Leave them out.")
+    for value, option in ((request.separator, "--sep"), (request.encoding, "--encoding")):
+        if value is not None:
+            raise ValueError(f"{path}: {option} is for CSV files. Leave it out.")
 
 
 def _read_numpy(path: Path, request: Request) -> LabelledSamples:
     arrays, target = _arrays(path), request.target
+    if request.aside:
+        raise ValueError(f"{path} has no columns with names, and so no {request.aside[0]!r}.")
     if isinstance(arrays, np.ndarray):
         if target is None or arrays.ndim != 2:
             return _by_position(path, arrays, None, request)
         columns = choose_columns(path, None, arrays.shape[1], request)
         y = labels_of(path, arrays[:, columns.target], target)
-        return LabelledSamples(_features(path, arrays[:, columns.features]), y, columns.names)
+        X = _features(path, arrays[:, columns.features])
+        return LabelledSamples(X, y, columns.names, columns.notes, target=columns.target)
     if "X" not in arrays:
         raise ValueError(f"{path} must hold an array X (and y for labels), got {list(arrays)}.")
     if target is not None and target not in arrays:
@@ -117,9 +130,9 @@ def _features(path: Path, table: NDArray) -> NDArray:
 
 def _read_parquet(path: Path, request: Request) -> LabelledSamples:
     try:
-        import pandas as pd
+        import pandas
 
-        frame = pd.read_parquet(path)
+        frame = pandas.read_parquet(path)
     except ImportError as error:
         raise ImportError(f"Parquet files need pandas and pyarrow: {error}") from None
     names = list(map(str, frame.columns))
@@ -130,27 +143,17 @@ def _read_parquet(path: Path, request: Request) -> LabelledSamples:
         missing = labels.isna()
         cells = labels.astype(object).where(~missing, "") if missing.any() else labels
         y = labels_of(path, cells.to_numpy(), names[columns.target])
-    X = np.empty((len(frame), len(columns.features)))
-    for position, column in enumerate(columns.features):
-        X[:, position] = _numbers(path, names[column], frame.iloc[:, column])
-    return LabelledSamples(X, y, columns.names, columns.notes)
-
-
-def _numbers(path: Path, name: str, column: pd.Series) -> NDArray:
-    """One column as numbers; dates have numbers, too, but nobody means them."""
-    try:
-        if column.dtype.kind not in "biufO":
-            raise TypeError(f"they are {column.dtype}")
-        return column.to_numpy(dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        raise ValueError(
-            f"{path}: features must be numbers (column {name!r}: {shortened(str(error), 120)}). If "
-            "the column holds labels, name it with --target."
-        ) from None
+    aside = {
+        key: frame.iloc[:, place].astype(str).to_numpy(object)
+        for key, place in columns.aside.items()
+    }
+    X = frame.iloc[:, columns.features].reset_index(drop=True)
+    X.columns = list(columns.names or map(str, columns.features))
+    return LabelledSamples(X, y, columns.names, columns.notes, aside, columns.target)
 
 
 READERS: dict[str, Callable[[Path, Request], LabelledSamples]] = {
-    ".csv": read_csv,
+    **dict.fromkeys(TEXTS, read_text),
     ".npy": _read_numpy,
     ".npz": _read_numpy,
     ".parquet": _read_parquet,

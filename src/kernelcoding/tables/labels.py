@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +25,13 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def labels_of(path: Path, cells: Sequence[str] | NDArray, target: str) -> NDArray:
+def labels_of(path: object, cells: Sequence[str] | NDArray, target: str) -> NDArray:
     """Integers where all labels are, else numbers or words.
 
     Parameters
     ----------
-    path : Path
-        For messages.
+    path : object
+        What the file is called in messages.
     cells : sequence of str or array
         The column of labels.
     target : str

@@ -1,0 +1,248 @@
+"""fit: from a user's file to a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from .. import persistence
+from ..model_search import Choices
+from ..own_data.fitting import FittedModel, fit_model
+from ..own_data.preparing import Prepared, prepared
+from ..own_data.targets import refuse_regression
+from ..tables import LabelledSamples, Request, Wishes, read_samples
+from .console import check_jobs, console, friendly, note
+from .options import (
+    DATA,
+    MODEL,
+    OUTPUT,
+    SEARCH,
+    ClassifierName,
+    ClassWeight,
+    CoderName,
+    Data,
+    Effort,
+    Encoding,
+    Engine,
+    EngineOption,
+    Force,
+    Header,
+    SafeCsv,
+    Separator,
+    Target,
+    Verbose,
+)
+from .output_files import check_output
+from .progress import heard, watched
+from .shown import columns_table, search_table
+
+Names = list[str] | None
+
+
+@friendly
+def fit_command(
+    data: Data,
+    out: Annotated[
+        Path, typer.Option(help="Where the model is written.", rich_help_panel=OUTPUT)
+    ] = Path("model.kc"),
+    target: Target = None,
+    search: Annotated[
+        Effort, typer.Option(help="How models are compared.", rich_help_panel=SEARCH)
+    ] = Effort.quick,
+    groups: Annotated[
+        str | None,
+        typer.Option(help="Column: equal entries stay together.", rich_help_panel=SEARCH),
+    ] = None,
+    coder: Annotated[
+        CoderName | None, typer.Option(help="How samples are coded.", rich_help_panel=MODEL)
+    ] = None,
+    classifier: Annotated[
+        ClassifierName,
+        typer.Option(
+            help="auto: by search; else residual, or linear with --atoms.", rich_help_panel=MODEL
+        ),
+    ] = ClassifierName.auto,
+    kernel: Annotated[
+        str, typer.Option(help="rbf, linear, poly, laplacian, chi2, ...", rich_help_panel=MODEL)
+    ] = "rbf",
+    gamma: Annotated[
+        str | None,
+        typer.Option(help="Width: a number, median, 0.3*median, scale.", rich_help_panel=MODEL),
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="Weight of the prior.", rich_help_panel=MODEL)
+    ] = None,
+    neighbors: Annotated[
+        int | None, typer.Option(help="Neighbours of LLC.", rich_help_panel=MODEL)
+    ] = None,
+    atoms: Annotated[
+        int | None,
+        typer.Option(help="Learned atoms; default: all samples.", rich_help_panel=MODEL),
+    ] = None,
+    landmarks: Annotated[
+        int | None, typer.Option(help="Rows that the model keeps.", rich_help_panel=MODEL)
+    ] = None,
+    class_weight: Annotated[
+        ClassWeight | None, typer.Option(help="Weights of classes.", rich_help_panel=MODEL)
+    ] = None,
+    max_iter: Annotated[
+        int | None, typer.Option(help="Rounds of learning atoms.", rich_help_panel=MODEL)
+    ] = None,
+    learn_kernel: Annotated[
+        bool, typer.Option("--learn-kernel", help="Learn the width.", rich_help_panel=MODEL)
+    ] = False,
+    drop: Annotated[Names, typer.Option(help="Columns to leave out.", rich_help_panel=DATA)] = None,
+    columns: Annotated[
+        Names, typer.Option(help="The only columns to use.", rich_help_panel=DATA)
+    ] = None,
+    keep: Annotated[
+        Names,
+        typer.Option(help="Columns to use although they look useless.", rich_help_panel=DATA),
+    ] = None,
+    types: Annotated[
+        Names,
+        typer.Option(
+            help="column=category, number, date or text.",
+            metavar="COLUMN=KIND",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    scale: Annotated[
+        bool,
+        typer.Option("--scale/--no-scale", help="Standardise numbers.", rich_help_panel=DATA),
+    ] = True,
+    header: Header = None,
+    sep: Separator = None,
+    encoding: Encoding = None,
+    engine: EngineOption = Engine.c,
+    safe_csv: SafeCsv = False,
+    n_jobs: Annotated[
+        int, typer.Option(help="Threads; -1 is all cores.", rich_help_panel=OUTPUT)
+    ] = -1,
+    seed: Annotated[int, typer.Option(help="Of all random choices.", rich_help_panel=MODEL)] = 0,
+    verbose: Verbose = False,
+    force: Force = False,
+) -> None:
+    """Fit a model to a table: columns are prepared, models compared, the best one is kept.
+
+    [dim]kernelcoding fit data.csv --target label[/]
+
+    [dim]kernelcoding fit data.npz --out model.kc[/]
+
+    [dim]kernelcoding fit data.csv --target label --atoms 200 --classifier bilinear[/]
+    """
+    check_jobs(n_jobs)
+    check_output(out, data, force)
+    choices = Choices(
+        coder=coder and str(coder),
+        classifier=None if classifier is ClassifierName.auto else str(classifier),
+        kernel=kernel,
+        gamma=_width(gamma),
+        alpha=alpha,
+        neighbors=neighbors,
+        atoms=atoms,
+        landmarks=landmarks,
+        class_weight=class_weight and str(class_weight),
+        max_iter=max_iter,
+        learn_kernel=learn_kernel,
+        n_jobs=n_jobs,
+        seed=seed,
+    )
+    choices.kernel_of(choices.gamma)  # a kernel without a width is told before the work
+    told = _told_types(types)
+    words = frozenset(name for name, kind in told.items() if kind == "category" and name != target)
+    request = Request(
+        target=target,
+        header=header,
+        safe_labels=safe_csv,
+        separator=sep,
+        encoding=encoding,
+        engine=str(engine),
+        words=words,
+        aside=() if groups is None else (groups,),
+    )
+    samples = read_samples(data, request)
+    source = ", ".join(map(str, data))
+    note(*samples.notes)
+    wishes = _wishes(samples, drop, columns, keep, told, target)
+    if samples.y is not None and told.get(target or "") != "category":
+        refuse_regression(samples.y, source, target)
+    ready = prepared(samples, source, wishes, kernel, scale, target)
+    note(*ready.notes)
+    effort = _effort(search, samples, choices)
+    with heard(verbose), watched("Comparing models") as watch:
+        found = fit_model(samples, ready, choices, effort, groups, watch)
+    found.about["data"] = [path.name for path in data]
+    found.about["target"] = target
+    persistence.save(found.model, out, about=found.about)
+    _tell(found, ready, len(samples.X), out)
+
+
+def _width(gamma: str | None) -> str | float | None:
+    if gamma is None or gamma == "scale" or gamma.strip().endswith("median"):
+        return gamma
+    try:
+        return float(gamma)
+    except ValueError:
+        raise ValueError(f"--gamma must be a number, median or scale, got {gamma!r}.") from None
+
+
+def _told_types(types: Names) -> dict[str, str]:
+    told = {}
+    for text in types or ():
+        for part in text.split(","):
+            name, equals, kind = part.rpartition("=")
+            if not equals:
+                raise ValueError(
+                    f"--types must be column=kind, such as zip=category, got {part!r}."
+                )
+            told[name] = kind
+    return told
+
+
+def _wishes(
+    samples: LabelledSamples,
+    drop: Names,
+    columns: Names,
+    keep: Names,
+    told: dict[str, str],
+    target: str | None,
+) -> Wishes:
+    known = set(map(str, getattr(samples.X, "columns", ())))
+    dropped, only, kept = (
+        tuple(
+            name for text in given or () for name in ([text] if text in known else text.split(","))
+        )
+        for given in (drop, columns, keep)
+    )
+    others = {name: kind for name, kind in told.items() if name != target}
+    return Wishes(dropped, only, kept, others)
+
+
+def _effort(search: Effort, samples: LabelledSamples, choices: Choices) -> str:
+    """No search where there is nothing to compare, with a word where one might expect it."""
+    if samples.y is None or choices.classifier == "none":
+        return "none"
+    if search is not Effort.none and samples.y.ndim != 1:
+        note("Several labels per sample: models are not compared, --search none is meant.")
+        return "none"
+    if search is not Effort.none and choices.kernel == "precomputed":
+        note("Models are not compared for --kernel precomputed, whose rows cannot be left out.")
+        return "none"
+    if search is not Effort.none and np.unique(samples.y).size < 2:
+        note("There is one class, so that nothing is compared.")
+        return "none"
+    return str(search)
+
+
+def _tell(found: FittedModel, ready: Prepared, n_samples: int, out: Path) -> None:
+    if ready.columns:
+        console.print(columns_table(ready.columns))
+    if found.outcome is not None:
+        console.print(search_table(found.outcome))
+        console.print(found.outcome.verdict(), markup=False, highlight=False)
+        note(*found.outcome.size_notes(n_samples), *found.outcome.warnings())
+    console.print(f"{found.kind} of {n_samples} samples: {out}", markup=False)

@@ -1,0 +1,110 @@
+"""info: what a model file says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+from sklearn.pipeline import Pipeline
+
+from .. import persistence
+from ..own_data.parts import coding_parts, features_of
+from ..own_data.preparing import Treated
+from ..tables.columns import listed
+from .comparison import plain_table
+from .console import console, friendly
+from .options import Model
+from .shown import columns_table
+
+MOST_CLASSES = 12
+
+
+@friendly
+def info_command(model: Model) -> None:
+    """Say what a model file holds: what, when, from which data, and how models compared.
+
+    [dim]kernelcoding info model.kc[/]
+    """
+    about = persistence.about(model)
+    fitted = persistence.load(model)
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, words in _facts(fitted, about):
+        table.add_row(name, Text(words))
+    console.print(table)
+    columns = about.get("columns")
+    if isinstance(columns, list) and columns:
+        console.print(columns_table([Treated(**column) for column in columns]))
+    search = about.get("search")
+    if isinstance(search, dict):
+        console.print(_search_table(search))
+
+
+def _facts(fitted: Any, about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    steps = fitted.steps if isinstance(fitted, Pipeline) else [("", fitted)]
+    yield "model", " → ".join(type(step).__name__ for _, step in steps)
+    settings = {
+        name: value
+        for name, value in steps[-1][1].get_params(deep=False).items()
+        if value is not None
+    }
+    yield "settings", ", ".join(f"{name}={value}" for name, value in settings.items())
+    yield from _sizes(fitted)
+    yield from _data(about)
+    if "certificate" in about:
+        yield "certificate", f"codes are within {about['certificate']} of their optimum"
+    rejection = about.get("rejection")
+    if isinstance(rejection, dict):
+        told = f"{rejection['score']} below {rejection['threshold']}"
+        yield "not known", f"{told}, as one in twenty samples that were left out"
+    versions = about.get("versions") or {"kernelcoding": about.get("version")}
+    yield "versions", ", ".join(f"{name} {value}" for name, value in versions.items())
+    yield "file", f"format {about.get('format')}, written by kernelcoding {about.get('version')}"
+
+
+def _sizes(fitted: Any) -> Iterator[tuple[str, str]]:
+    parts = coding_parts(fitted)
+    dictionary = None if parts is None else getattr(parts.coder, "dictionary_", None)
+    if parts is not None and dictionary is not None:
+        yield "atoms", f"{dictionary.n_atoms:,}"
+        yield "kernel", repr(parts.coder.kernel_)
+    features = features_of(fitted)
+    if features.names is not None:
+        yield "features", f"{len(features.names)}: {listed(features.names)}"
+    elif features.count is not None:
+        yield "features", f"{features.count}, without names"
+
+
+def _data(about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if "created" not in about:
+        yield "data", "not said: the file was not written by this command"
+        return
+    yield "fitted", f"{about['created']}, in {about.get('seconds')} s"
+    yield "data", f"{', '.join(about.get('data', []))}: {about.get('samples'):,} samples"
+    classes = about.get("classes")
+    if isinstance(classes, dict):
+        shown = [f"{name} ({count})" for name, count in list(classes.items())[:MOST_CLASSES]]
+        more = about.get("n_classes", len(classes)) - len(shown)
+        target = about.get("target")
+        told = f"{target}: " if target else ""
+        yield "classes", told + ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def _search_table(search: Mapping[str, Any]) -> Table:
+    title = f"Models compared ({search['effort']}), {search['folds']} folds"
+    table = plain_table(title, ("model", "accuracy", "spread", "s"))
+    table.add_column("settings", justify="left", overflow="fold")
+    rows = sorted(search["table"], key=lambda row: -(row["accuracy"] or -1.0))
+    for row in rows:
+        mark = "* " if row["model"] == search["kept"] else "  "
+        accuracy = row["accuracy"]
+        settings = ", ".join(f"{name} {value}" for name, value in row["settings"].items())
+        table.add_row(
+            Text(mark + row["model"]),
+            "" if accuracy is None else f"{accuracy:.1f}",
+            "" if accuracy is None else f"± {row['spread']:.1f}",
+            f"{row['seconds']:.1f}",
+            Text("(for comparison)" if row["peer"] else row["failure"] or settings),
+        )
+    return table

@@ -1,0 +1,171 @@
+"""From samples to a fitted model that keeps what was done to them, and words about it."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+
+from .._version import __version__
+from ..classification import ResidualClassifier, SupervisedKernelCoding
+from ..dictionary_learning import KernelDictionaryLearning
+from ..memory import memory_advice
+from ..model_search import Choices, Outcome, Task, search
+from ..tables import LabelledSamples
+from .preparing import Prepared
+from .rejection import Rejection, rejection_of
+from .targets import class_counts
+
+ADVICE = "Let fewer rows be atoms: --landmarks 2000, or --coder llc, which needs no such matrix."
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas")
+MOST_CLASSES_TOLD = 200
+N_CERTIFIED = 100  # samples whose codes are certified
+
+
+@dataclass(frozen=True, slots=True)
+class FittedModel:
+    """A model, how it was found, and what its file says about it."""
+
+    model: BaseEstimator
+    outcome: Outcome | None
+    rejection: Rejection | None
+    about: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """The class of the model within its pipeline."""
+        last = self.model.steps[-1][1] if isinstance(self.model, Pipeline) else self.model
+        return type(last).__name__
+
+
+def fit_model(
+    samples: LabelledSamples,
+    ready: Prepared,
+    choices: Choices,
+    effort: str,
+    groups: str | None = None,
+    watch: Callable[[str, int, int], None] | None = None,
+) -> FittedModel:
+    """Search where that is asked for, and fit the model to all samples.
+
+    Parameters
+    ----------
+    samples : LabelledSamples
+    ready : Prepared
+        What is done to samples first.
+    choices : Choices
+        What is fixed of the model.
+    effort : str
+        "none", "quick" or "full".
+    groups : str, default=None
+        The column, among those set aside, of which equal entries belong together.
+    watch : callable, default=None
+        Told what is done, how many steps are done and how many there are about.
+    """
+    start = time.perf_counter()
+    X, y, outcome, rejection = samples.X, samples.y, None, None
+    with memory_advice(ADVICE):
+        if effort != "none" and y is not None:
+            together = None if groups is None else samples.aside[groups]
+            task = Task(X, y, ready.transformer(), together, choices.seed)
+            outcome = search(task, choices, effort, watch)
+            rejection = rejection_of(task, outcome.build)
+            chosen = outcome.build(len(y))
+        else:
+            chosen = described_model(choices, y is not None)
+        model = ready.with_model(chosen)
+        model.fit(X) if y is None else model.fit(X, y)
+    about = _about(samples, ready, model, outcome, rejection)
+    about["seconds"] = round(time.perf_counter() - start, 3)
+    return FittedModel(model, outcome, rejection, about)
+
+
+def described_model(choices: Choices, has_labels: bool) -> BaseEstimator:
+    """The model that options describe, without a search.
+
+    Parameters
+    ----------
+    choices : Choices
+    has_labels : bool
+    """
+    classifier = choices.classifier
+    if classifier is None:
+        labelled = "residual" if choices.atoms is None else "linear"
+        classifier = labelled if has_labels else "none"
+    if classifier != "none" and not has_labels:
+        raise ValueError("A classifier needs labels: --target, or y in an NPZ file.")
+    given = {"gamma": choices.gamma, "alpha": choices.alpha, "neighbors": choices.neighbors}
+    settings = {name: value for name, value in given.items() if value is not None}
+    atoms = choices.atoms if classifier != "residual" else choices.atoms or choices.landmarks
+    coder = choices.coder_of(choices.coder or "sparse", settings)
+    if classifier == "residual":
+        return ResidualClassifier(coder.set_params(atoms=atoms, learn_kernel=choices.learn_kernel))
+    if atoms is None:
+        if classifier == "none":
+            return coder.set_params(atoms=choices.landmarks, learn_kernel=choices.learn_kernel)
+        raise ValueError(f"--classifier {classifier} learns its atoms: say how many with --atoms.")
+    learning: dict[str, Any] = {
+        "n_atoms": atoms,
+        "n_landmarks": choices.landmarks,
+        "learn_kernel": choices.learn_kernel,
+        "random_state": choices.seed,
+    }
+    if choices.max_iter is not None:
+        learning["max_iter"] = choices.max_iter
+    if classifier == "none":
+        return KernelDictionaryLearning(coder, **learning)
+    return SupervisedKernelCoding(coder, classifier=choices.rule_of(classifier), **learning)
+
+
+def _about(
+    samples: LabelledSamples,
+    ready: Prepared,
+    model: BaseEstimator,
+    outcome: Outcome | None,
+    rejection: Rejection | None,
+) -> dict[str, Any]:
+    versions = {"kernelcoding": __version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = version(name)
+        except ImportError:  # pragma: no cover - pandas is optional
+            continue
+    found: dict[str, Any] = {
+        "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "samples": len(samples.X),
+        "shape": list(samples.X.shape),
+        "columns": [column.as_json() for column in ready.columns],
+        "versions": versions,
+    }
+    if samples.y is not None and samples.y.ndim == 1:
+        counts = class_counts(samples.y)
+        found["n_classes"] = len(counts)
+        found["classes"] = dict(list(counts.items())[:MOST_CLASSES_TOLD])
+    if outcome is not None:
+        found["search"] = outcome.as_json()
+    if rejection is not None:
+        found["rejection"] = rejection.as_json()
+    gap = _certificate(model, samples.X)
+    if gap is not None:
+        found["certificate"] = gap
+    return found
+
+
+def _certificate(model: BaseEstimator, X: Any) -> float | None:
+    """How far the codes of some training samples are from their optimum at most."""
+    from .parts import coding_parts
+
+    parts = coding_parts(model)
+    if parts is None or not hasattr(parts.coder, "certify"):
+        return None
+    queries = parts.prepared(X[:N_CERTIFIED])
+    gap = parts.coder.certify(queries, parts.coder.transform(queries)).max()
+    return float(f"{gap:.4g}") if np.isfinite(gap) else None
