@@ -30,6 +30,13 @@ OPTIONS = {
     "--target": ("kind", "4", "-1", "0", "99", "", "a", "y", "X"),
     "--n-jobs": ("1", "0", "-1", "2"),
     "--seed": ("0", "-1", "99999999999"),
+    "--neighbors": ("2", "0", "-3", "1000"),
+    "--landmarks": ("5", "0", "-1", "1000"),
+    "--drop": ("a", "a,b", "nothing", ""),
+    "--types": ("a=category", "kind=category", "a=date", "a", "=", "b=text"),
+    "--sep": (",", ";", "tab", "::", ""),
+    "--encoding": ("utf-8", "latin-1", "klingon"),
+    "--groups": ("a", "kind", "nothing"),
 }
 ENDINGS = {
     "fit": ("m.kc",),
@@ -79,6 +86,8 @@ class CommandLine:
         options = []
         for name in rng.choice(names, int(rng.integers(0, min(4, len(names) + 1))), replace=False):
             options += [str(name), str(rng.choice(OPTIONS[str(name)]))]
+        if command == "fit":  # a search takes seconds, so that few cases have one
+            options += ["--search", "quick" if rng.random() < 0.03 else "none"]
         out = str(rng.choice(ENDINGS[command]))
         case: Case = {"command": command, "form": form, "content": content, "options": options}
         return {**case, "model": None if command == "fit" else model, "out": out}

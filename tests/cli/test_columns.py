@@ -44,7 +44,6 @@ def truth(folder):
 def test_names_of_features_are_in_the_model_file(folder):
     model = kc.load("model.kc")
     assert model.feature_names_in_.tolist() == NAMES
-    assert model.coder_.feature_names_in_.tolist() == NAMES
     done("fit", "train.csv", "--target", "kind", "--atoms", 5, "--out", "learned.kc")
     assert kc.load("learned.kc").feature_names_in_.tolist() == NAMES
     np.save("samples.npy", X)
@@ -70,7 +69,7 @@ def test_extra_columns_are_named_and_ignored(folder, truth):
     np.testing.assert_array_equal(scores, truth[1])
     assert notes == ["new.csv: ignored 'comment', 'id', which the model does not know."]
     _, _, notes = predicted("train.csv")  # its labels are an extra column here
-    assert notes == ["train.csv: ignored 'kind', which the model does not know."]
+    assert notes == ["train.csv: ignored the labels in 'kind'; --target kind compares with them."]
     assert predicted("train.csv", "--target", "kind")[2] == []
 
 
@@ -176,4 +175,4 @@ def test_names_without_pandas_are_explained(folder, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "pandas", None)
     said = failed("predict", "model.kc", "train.csv", "--target", "kind")
-    assert "Columns with names need pandas: pip install 'kernelcoding[cli]'" in said
+    assert "Tables need pandas: pip install 'kernelcoding[cli]'" in said

@@ -13,8 +13,9 @@ from helpers.commands import WORDS, X, done, failed, noted, write_csv, write_sam
 from helpers.processes import run_python
 from kernelcoding import persistence
 
-data_files = pytest.importorskip("kernelcoding.cli.data_files")
-labels = pytest.importorskip("kernelcoding.cli.labels")
+data_files = pytest.importorskip("kernelcoding.tables.reading")
+columns = pytest.importorskip("kernelcoding.tables.columns")
+labels = pytest.importorskip("kernelcoding.tables.labels")
 output_files = pytest.importorskip("kernelcoding.cli.output_files")
 
 
@@ -154,7 +155,7 @@ def formulas(tmp_path, monkeypatch):
 
 def cells_of(path):
     with open(path, newline="", encoding="utf-8") as file:
-        return [cell for (cell,) in csv.reader(file)]
+        return [row[1] for row in csv.reader(file)][1:]
 
 
 def test_labels_that_a_spreadsheet_would_run_are_spelled_or_announced(formulas, tmp_path):
@@ -170,7 +171,9 @@ def test_labels_that_a_spreadsheet_would_run_are_spelled_or_announced(formulas, 
     # Read back, they are the labels of the model.
     rows = [[*sample, cell] for sample, cell in zip(samples.tolist(), cells, strict=True)]
     write_csv(tmp_path / "safe.csv", rows, ["a", "b", "kind"])
-    found = data_files.read_samples(tmp_path / "safe.csv", "kind", safe_labels=True)
+    found = data_files.read_samples(
+        tmp_path / "safe.csv", columns.Request("kind", safe_labels=True)
+    )
     assert found.y.tolist() == kinds.tolist()
     done("fit", "safe.csv", "--target", "kind", "--coder", "words", "--safe-csv", "--force")
     assert kc.load("model.kc").classes_.tolist() == sorted(FORMULAS.tolist())

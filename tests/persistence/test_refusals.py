@@ -16,7 +16,7 @@ sklearn.linear_model._logistic:LogisticRegression sklearn.base:BaseEstimator
 kernelcoding:KernelSparseCoder kernelcoding:persistence kernelcodings.coders:X kernelcoding
 kernelcoding.kernels.names:as_kernel kernelcoding.kernels:Gaussian kernelcoding.kernels.vector:np
 kernelcoding.kernels.base:clone kernelcoding.coders.sparse:KernelSparseCoder.fit
-kernelcoding.cli:app kernelcoding.cli.models:CoderName kernelcoding.cli.data_files:LabelledSamples
+kernelcoding.cli:app kernelcoding.cli.options:CoderName kernelcoding.tables.samples:LabelledSamples
 kernelcoding.persistence:_Reader kernelcoding.persistence:ModelFileError
 kernelcoding._compiled.active_members:Row kernelcoding.datasets.transfer:Transfer
 kernelcoding.records.file:RecordFile kernelcoding.report.html_file:Path

@@ -20,7 +20,7 @@ USUAL_WIDTH = "0.3*median"
 ALPHAS = (1e-4, 1e-3, 1e-2, 0.1, 0.3)
 NEIGHBORS = (3, 5, 10, 20, 50, 100, 200)
 PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)  # C of logistic regression
-ROUNDS = 5  # of dictionary learning
+ROUNDS = {"quick": 2, "full": 5}  # of dictionary learning
 QUICK, FULL = "quick", "full"
 
 
@@ -58,6 +58,7 @@ class Candidate:
     build: Callable[[Settings, int], ClassifierMixin]
     axes: Mapping[str, Axis] = field(default_factory=dict)
     fixed: Settings = field(default_factory=dict)
+    is_costly: bool = False  # tried on one fold first, with the width of a cheaper model
 
     @property
     def start(self) -> dict[str, Setting]:
@@ -82,16 +83,16 @@ def candidates(choices: Choices, sizes: Sizes, effort: str) -> list[Candidate]:
     found = []
     if choices.classifier in (None, "residual") and choices.class_weight is None:
         found += [_residual(choices, sizes, coder) for coder in coders]
+    free = (choices.coder, choices.alpha, choices.neighbors, choices.atoms)
+    if choices.classifier in (None, "landmarks") and all(value is None for value in free):
+        found.append(_landmarks(choices, sizes))
     rules = list(LEARNED[:2]) if effort == QUICK else ["linear", "max-margin", "logistic"]
     if choices.classifier in LEARNED:
         rules = [choices.classifier]
     if choices.classifier in (None, *LEARNED) and not choices.neighbors:
         learned = choices.coder or "sparse"
         if learned not in ("words", "pursuit"):
-            found += [_supervised(choices, sizes, learned, rule) for rule in rules]
-    free = (choices.coder, choices.alpha, choices.neighbors, choices.atoms)
-    if choices.classifier in (None, "landmarks") and all(value is None for value in free):
-        found.append(_landmarks(choices, sizes))
+            found += [_supervised(choices, sizes, learned, rule, effort) for rule in rules]
     if not found:
         raise ValueError(
             "No model goes with these options: --coder words and pursuit, --neighbors and "
@@ -127,7 +128,7 @@ def _residual(choices: Choices, sizes: Sizes, coder: str) -> Candidate:
     return Candidate(f"residual {SHORT_NAMES[coder]}", build, axes, fixed)
 
 
-def _supervised(choices: Choices, sizes: Sizes, coder: str, rule: str) -> Candidate:
+def _supervised(choices: Choices, sizes: Sizes, coder: str, rule: str, effort: str) -> Candidate:
     axes, fixed = _axes(choices, coder, sizes)
 
     def build(settings: Settings, n_samples: int) -> ClassifierMixin:
@@ -137,13 +138,13 @@ def _supervised(choices: Choices, sizes: Sizes, coder: str, rule: str) -> Candid
             classifier=choices.rule_of(rule),
             n_landmarks=choices.landmarks or sizes.landmarks(n_samples),
             learn_kernel=choices.learn_kernel,
-            max_iter=choices.max_iter or ROUNDS,
+            max_iter=choices.max_iter or ROUNDS[effort],
             n_jobs=choices.n_jobs,
             random_state=choices.seed,
         )
 
     short = "" if coder == "sparse" else f" {SHORT_NAMES[coder]}"
-    return Candidate(f"supervised {rule}{short}", build, axes, fixed)
+    return Candidate(f"supervised {rule}{short}", build, axes, fixed, is_costly=True)
 
 
 def _landmarks(choices: Choices, sizes: Sizes) -> Candidate:

@@ -18,6 +18,7 @@ from .peers import peers
 from .sizes import Sizes
 
 Watch = Callable[[str, int, int], None]  # what is done, steps that are done, steps in all
+ROUGH = 500  # samples from which costly kinds are tried on one fold first
 FINALISTS = 3  # kinds of models that are compared on more rows
 
 
@@ -45,7 +46,10 @@ def search(task: Task, choices: Choices, effort: str, watch: Watch | None = None
     few = drawn(task, sizes.searched)
     steps = _Steps(watch, sum(_expected(kind, effort) for kind in kinds) + 3)
     parts = folds(few, effort)
-    found = [(kind, _tuned(kind, parts, effort, steps)) for kind in kinds]
+    found: list[tuple[Candidate, Row]] = []
+    for kind in kinds:
+        found.append((kind, _tuned(_narrowed(kind, found, effort), parts, effort, steps)))
+    found = _completed(found, parts)
     rows = [row for _, row in found]
     others = [
         _peer(name, model, parts, steps)
@@ -64,6 +68,32 @@ def search(task: Task, choices: Choices, effort: str, watch: Watch | None = None
         tuple(rows), tuple(others), best, effort, len(few), len(parts), n_compared,
         partial(kept.build, rows[best].settings), kept, sizes,
     )  # fmt: skip
+
+
+def _narrowed(kind: Candidate, found: list[tuple[Candidate, Row]], effort: str) -> Candidate:
+    """A costly kind in a quick search: only its width is chosen, by a cheaper one if there is."""
+    if not kind.is_costly or effort == FULL:
+        return kind
+    fixed = {**kind.start, **kind.fixed}
+    cheap = [row for other, row in found if not other.is_costly and "gamma" in row.settings]
+    if "gamma" not in kind.axes or cheap:
+        if cheap and "gamma" in kind.axes:
+            fixed["gamma"] = cheap[-1].settings["gamma"]
+        return replace(kind, axes={}, fixed=fixed)
+    return replace(kind, axes={"gamma": kind.axes["gamma"]}, fixed=fixed)
+
+
+def _completed(
+    found: list[tuple[Candidate, Row]], parts: list[Fold]
+) -> list[tuple[Candidate, Row]]:
+    """Judge the best on all folds, where it was tried on one only; another may be best then."""
+    while True:
+        best = max(range(len(found)), key=lambda i: found[i][1].trial.mean)
+        kind, row = found[best]
+        if len(row.trial.scores) in (0, len(parts)):
+            return found
+        whole = tried(partial(kind.build, row.settings), parts)
+        found[best] = kind, replace(row, trial=whole)
 
 
 class _Steps:
@@ -87,7 +117,7 @@ def _expected(kind: Candidate, effort: str) -> int:
         for axis in kind.axes.values():
             count *= len(axis.values)
         return count
-    return 2 + sum(len(axis.tried) for axis in kind.axes.values())
+    return 1 if kind.is_costly else 2 + sum(len(axis.tried) for axis in kind.axes.values())
 
 
 class _Trials:
@@ -108,7 +138,8 @@ class _Trials:
 
 def _tuned(kind: Candidate, parts: list[Fold], effort: str, steps: _Steps) -> Row:
     """The best settings of one kind of model."""
-    trials = _Trials(kind, parts, steps)
+    is_rough = kind.is_costly and effort != FULL and sum(len(part.truth) for part in parts) > ROUGH
+    trials = _Trials(kind, parts[:1] if is_rough else parts, steps)
     best = dict(kind.start)
     if effort == FULL:
         names = list(kind.axes)

@@ -10,7 +10,7 @@ COMPARED = {"quick": 8000, "full": 20_000}
 MOST_ATOMS = 3000  # samples that are atoms of codes which need their Gram matrix
 MOST_NEIGHBOR_ATOMS = 200_000  # of codes that look at neighbours alone
 LANDMARKS = 1000  # of learned dictionaries, beyond as many samples
-MAP_LANDMARKS = 1500
+MAP_LANDMARKS, FEW_LANDMARKS = 1500, 500  # of plain coordinates, for many rows and for few
 NEEDS_NO_GRAM = ("llc", "words")
 
 
@@ -45,7 +45,7 @@ class Sizes:
 
     def atoms(self, n_samples: int) -> int:
         """Atoms that are learned."""
-        return max(1, min(n_samples // 2, 100 if n_samples < LANDMARKS else 200))
+        return max(1, min(n_samples // 2, 100 if n_samples < 5 * LANDMARKS else 200))
 
     def landmarks(self, n_samples: int) -> int | None:
         """Samples that span learned atoms; None is all."""
@@ -53,4 +53,4 @@ class Sizes:
 
     def map_landmarks(self, n_samples: int) -> int:
         """Landmarks of plain coordinates."""
-        return min(n_samples, MAP_LANDMARKS)
+        return min(n_samples, MAP_LANDMARKS if n_samples > SEARCHED["quick"] else FEW_LANDMARKS)

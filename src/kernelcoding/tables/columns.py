@@ -79,6 +79,12 @@ class Columns:
     aside: dict[str, int] = field(default_factory=dict)
     words: frozenset[int] = frozenset()  # positions of columns of words
 
+    def called(self, names: list[str] | None) -> list[str]:
+        """Names of the features: the model's, those of the file, or their positions."""
+        if self.names is not None:
+            return list(self.names)
+        return [str(i) if names is None else names[i] for i in self.features]
+
 
 def choose_columns(path: object, names: list[str] | None, count: int, request: Request) -> Columns:
     """Match the columns of a file with what is wanted, by name or else by position.

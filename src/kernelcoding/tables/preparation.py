@@ -174,9 +174,8 @@ def preparation(columns: Sequence[ColumnType], scale: bool) -> ColumnTransformer
     if scale:
         steps.append(("scale", StandardScaler()))
     indicators = OneHotEncoder(
-        handle_unknown="infrequent_if_exist",
+        handle_unknown="ignore",
         max_categories=MOST_CATEGORIES,
-        drop="if_binary",
         sparse_output=False,
     )
     parts = [("numbers", Pipeline(steps), numeric)] if numeric else []

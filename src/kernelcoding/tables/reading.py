@@ -148,7 +148,7 @@ def _read_parquet(path: Path, request: Request) -> LabelledSamples:
         for key, place in columns.aside.items()
     }
     X = frame.iloc[:, columns.features].reset_index(drop=True)
-    X.columns = list(columns.names or map(str, columns.features))
+    X.columns = columns.called(names)
     return LabelledSamples(X, y, columns.names, columns.notes, aside, columns.target)
 
 

@@ -78,7 +78,7 @@ def read_text(path: Path, request: Request) -> LabelledSamples:
         y = labels_of(name, cells, called)
     aside = {key: frame[place].to_numpy() for key, place in columns.aside.items()}
     X = frame[columns.features]
-    X.columns = list(columns.names or map(str, columns.features))
+    X.columns = columns.called(layout.names)
     notes = (*layout.notes, *columns.notes)
     return LabelledSamples(X, y, columns.names, notes, aside, columns.target)
 
@@ -241,8 +241,10 @@ def _read(
     missing = {i: [] if i in exact else list(MISSING) for i in wanted}
     options: dict[str, Any] = {"na_values": list(MISSING)}  # all that the parser of pyarrow knows
     if engine == "c":
-        options = {"skipinitialspace": True, "float_precision": "round_trip", "index_col": False}
-        options |= {"na_values": missing, "usecols": wanted}
+        options = {"skipinitialspace": True, "index_col": False, "usecols": wanted}
+        options["na_values"] = missing
+        if int(pandas.__version__.split(".")[0]) < 3:  # later ones read every digit
+            options["float_precision"] = "round_trip"
     with layout.source.open() as file, warnings.catch_warnings():
         warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
         frame = pandas.read_csv(
