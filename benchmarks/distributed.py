@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
 import kernelcoding as kc
-from distributed import Client, LocalCluster, wait
+from distributed import Client, LocalCluster, futures_of, wait
 from kernelcoding.kernels import Gaussian
 
 from .judge import Measured, Row, peak_memory
@@ -94,7 +94,15 @@ def row(case, peer, ours, theirs, peak=np.nan, **facts):
 
 def code(coder, X):
     """Codes stay with the workers."""
-    wait(coder.transform(X).persist())
+    finish(coder.transform(X).persist())
+
+
+def finish(held):
+    """Wait for what workers compute; an error there is one here."""
+    wait(held)
+    for future in futures_of(held):
+        if future.status != "finished":
+            future.result()
 
 
 def best_round(X, rounds=4):
@@ -118,7 +126,7 @@ def speed(quick, rows):
     for count in (1, 2):
         with cluster(count):
             X = made.persist()
-            wait(X)
+            finish(X)
             code(coder, X)
             coding = local = np.inf
             for _ in range(REPEATS):  # in turns
@@ -157,7 +165,7 @@ def coded_elsewhere(wrapper, D, X):
     peer = SparseCoder(atoms, transform_algorithm="lasso_cd", transform_alpha=0.05)
     like = np.empty((0, len(D)))
     pipeline = wrapper(make_pipeline(chart, peer), transform_meta=like)
-    wait(pipeline.transform(X).persist())
+    finish(pipeline.transform(X).persist())
 
 
 def peers(quick, rows):
@@ -166,7 +174,7 @@ def peers(quick, rows):
     wrapper = parallel_post_fit()
     with cluster(2):
         held = X.persist()
-        wait(held)
+        finish(held)
         coder = coder_of(X, 100)
         repeats = 2
         ours = best(lambda: code(coder, held), repeats)
