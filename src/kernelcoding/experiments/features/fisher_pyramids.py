@@ -20,8 +20,6 @@ from .training_images import drawn_images
 
 if TYPE_CHECKING:
     from ...aggregation import FisherVector
-    from ...images import Masked
-
 CONTRAST = 0.0025  # patches with less are left out, as by DenseRootSIFT
 
 
@@ -107,7 +105,7 @@ def resized(gray: NDArray, times: float) -> NDArray:
 def fisher_pyramids(
     request: Request,
     how: FisherPyramid,
-    images: Sequence[str] | Sequence[Masked],
+    images: Sequence[ImageLike],
     paths: Sequence[str],
     among: NDArray,
 ) -> NDArray:
@@ -133,7 +131,7 @@ def fisher_pyramids(
 
 def _fisher_pyramids(
     how: FisherPyramid,
-    images: Sequence[str] | Sequence[Masked],
+    images: Sequence[ImageLike],
     among: NDArray,
     n_jobs: int | None,
 ) -> NDArray:
