@@ -7,7 +7,7 @@ from .judge import machine, plot, save, show
 
 SUITES = ("sparse_coding", "local_coding", "bag_of_words", "pursuit", "structured", "scale",
           "dictionary_learning", "kernel_learning", "supervised", "images", "region_covariance",
-          "aggregation", "pair_learning", "distributed")  # fmt: skip
+          "aggregation", "pair_learning", "distributed", "sparse_input")  # fmt: skip
 
 
 def main():
@@ -15,15 +15,13 @@ def main():
     parser.add_argument("suites", nargs="*", help=f"of {', '.join(SUITES)}; default all")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--size", type=int, help="rows per block of the suite distributed")
-    parser.add_argument("--part", nargs="+", help="of the suite distributed; default all")
     arguments = parser.parse_args()
     print(machine())
     for name in arguments.suites or SUITES:
         rows = []
-        settings = {"rows": arguments.size, "parts": arguments.part}
-        settings = {key: given for key, given in settings.items() if given}
+        settings = {"rows": arguments.size} if arguments.size and name == "distributed" else {}
         suite = importlib.import_module(f"benchmarks.{name}")
-        for row in suite.run(arguments.quick, **(settings if name == "distributed" else {})):
+        for row in suite.run(arguments.quick, **settings):
             rows.append(row)
             print(
                 f"  {row.case} vs {row.peer} ({row.threads} threads): {row.ratio:.2f}", flush=True

@@ -19,7 +19,7 @@ def test_the_code_of_the_page_runs_in_one_go():
     names: dict[str, object] = {}
     for block in blocks:
         exec(block, names)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     assert names["coder"].transform(names["texts"]).shape == (6, 6)
     assert np.shape(names["kernel"].weights) == ()
 

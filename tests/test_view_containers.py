@@ -52,7 +52,7 @@ def refusals(views):
     yield views | {"words": 1.0}, "The view 'words' must hold one value or array per sample"
     yield views | {"words": ["a"] * 60}, "The view 'words': ChiSquared expected an array of real"
     yield views | {"words": views["words"] * np.nan}, "The view 'words': .* finite values"
-    yield views | {"words": csr_array(views["words"])}, "The view 'words' is a sparse matrix"
+    yield views | {"words": csr_array(-views["words"])}, "The view 'words': Negative values"
     yield part(views, TRAIN, slice(None)), r"The view 'gram': .*X\[np\.ix_\(train, train\)\]"
 
 

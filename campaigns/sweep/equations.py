@@ -66,7 +66,7 @@ def check_codes(
 ) -> None:
     """Finite, feasible, with the error that the kernel says, and a certificate that is one."""
     codes = plain(given)
-    require(codes.shape == (len(Q), model.dictionary_.n_atoms), f"shape {codes.shape}")
+    require(codes.shape == (Q.shape[0], model.dictionary_.n_atoms), f"shape {codes.shape}")
     require(bool(np.isfinite(codes).all()), "codes are not finite")
     check_feasible(formulation, codes, precision)
     own = model.dictionary_.problem(Q).self_similarity.astype(float)

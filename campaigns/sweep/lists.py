@@ -73,6 +73,13 @@ KERNELS: dict[str, KernelCase] = {
     "fixed": KernelCase(lambda: kernels.Fixed(kernels.Gaussian(0.1))),
     "distance": KernelCase(lambda: kernels.DistanceKernel(own_distance, "median"), "texts"),
     "function": KernelCase(lambda: own_kernel),
+    "sparse linear": KernelCase(kernels.Linear, "sparse vectors"),
+    "sparse polynomial": KernelCase(
+        lambda: kernels.Polynomial(degree=2, gamma="scale"), "sparse vectors"
+    ),
+    "sparse gaussian": KernelCase(lambda: "rbf", "sparse vectors"),
+    "sparse chi-squared": KernelCase(lambda: kernels.ChiSquared("median"), "sparse histograms"),
+    "sparse intersection": KernelCase(kernels.HistogramIntersection, "sparse histograms"),
 }
 
 

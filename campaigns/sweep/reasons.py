@@ -16,7 +16,7 @@ class Refusal(NamedTuple):
     tasks: str = ""
 
 
-WITHOUT_PARAMETERS = ".*linear|intersection|projection|precomputed|fixed|function"
+WITHOUT_PARAMETERS = ".*linear|.*intersection|projection|precomputed|fixed|function"
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "the kernel has no parameter to learn",
@@ -52,6 +52,12 @@ REFUSALS: tuple[Refusal, ...] = (
         "atoms that are points are moved by a formula of the Gaussian kernel",
         'update="points" is for the Gaussian kernel',
         kernels="(?!gaussian).*",
+        tasks="update points",
+    ),
+    Refusal(
+        "atoms that are moved through the input space do not stay sparse",
+        "do not stay sparse",
+        kernels="sparse gaussian",
         tasks="update points",
     ),
     Refusal(

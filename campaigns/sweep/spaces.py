@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy import sparse
 
 from kernelcoding import Views
 
@@ -18,9 +19,9 @@ N_SAMPLES, N_QUERIES, N_CLASSES = 40, 12, 4
 class Samples:
     """Training samples, their labels, and further samples."""
 
-    X: NDArray | Views
+    X: NDArray | Views | sparse.csr_array
     y: NDArray  # names of classes
-    Q: NDArray | Views
+    Q: NDArray | Views | sparse.csr_array
 
     @property
     def indicators(self) -> NDArray:
@@ -73,6 +74,16 @@ def _texts(rng: Generator, numbers: NDArray) -> NDArray:
     return np.array(texts, dtype=object)
 
 
+def _sparse_vectors(rng: Generator, numbers: NDArray) -> sparse.csr_array:
+    vectors = _vectors(rng, numbers)
+    return sparse.csr_array(np.where(np.abs(vectors) > 0.8, vectors, 0.0))
+
+
+def _sparse_histograms(rng: Generator, numbers: NDArray) -> sparse.csr_array:
+    histograms = _histograms(rng, numbers)
+    return sparse.csr_array(np.where(histograms > 0.05, histograms, 0.0))
+
+
 MAKERS = {
     "vectors": _vectors,
     "histograms": _histograms,
@@ -81,6 +92,8 @@ MAKERS = {
     "similarities": _similarities,
     "kinds": _kinds,
     "texts": _texts,
+    "sparse vectors": _sparse_vectors,
+    "sparse histograms": _sparse_histograms,
 }
 
 

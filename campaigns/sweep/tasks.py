@@ -184,7 +184,7 @@ def weights(coder: BaseKernelCoder, given: Samples) -> None:
 def batches(coder: BaseKernelCoder, given: Samples) -> None:
     """Dictionary learning from two batches, one after the other."""
     model = learning(coder)
-    halves = np.arange(len(given.X)) // N_ATOMS % 2
+    halves = np.arange(len(given.y)) // N_ATOMS % 2
     for half in (0, 1):
         model.partial_fit(given.X[halves == half], given.y[halves == half])
     require(len(model.objective_history_) == 2, "two batches are two objectives")

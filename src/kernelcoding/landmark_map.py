@@ -9,22 +9,22 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .coders.base import with_kernel_object
-from .codes import dense
 from .dictionary import PointDictionary
 from .dictionary.building import choose_landmarks, given_landmarks
 from .dictionary.choosing import named_choice
-from .distributed.methods import one_number, one_vector, over_blocks, refuse_lazy
+from .distributed.methods import one_number, one_vector, over_blocks
 from .gram import GramFacts
 from .kernels import Kernel, as_kernel
 from .kernels.names import KernelLike
 from .parallel import map_blocks
-from .validation import check_count
+from .sparse_vectors import SparseVectors
+from .stacks import Stack, precision
+from .validation import check_count, samples
 
 BLOCK_SIZE = 2**20  # similarities that are computed at a time
-MEASURED = 1000  # rows of a sparse matrix that widths are measured on, as kernels do it
 
 
 class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -62,7 +62,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Resolved on the training data.
     dictionary_ : PointDictionary
         The landmarks as atoms, which any coder takes as ``atoms``.
-    landmarks_ : array of shape (n_landmarks, ...)
+    landmarks_ : array or CSR array of shape (n_landmarks, ...)
         The landmarks; for a precomputed kernel their rows of the training matrix.
     landmark_indices_ : array of shape (n_landmarks,) or None
         Which training samples they are; None where they were given.
@@ -80,8 +80,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     number, and the number of columns stays. Nothing is added to the diagonal.
 
     An indefinite kernel is clipped to the positive part of its spectrum on the landmarks, with a
-    warning. Rows of a sparse X are made dense block by block, and widths ("median", "scale") are
-    measured on 1000 of them at most.
+    warning. Kernels of vectors and histograms take sparse samples, which stay sparse.
 
     Williams, Seeger (2001); greedy: Fine, Scheinberg (2001).
 
@@ -139,13 +138,13 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         kernel = as_kernel(self.kernel)
         X = self._validate(X, kernel, reset=True)
         names = getattr(self, "feature_names_in_", None)
-        self.kernel_ = kernel.resolve(_measured(X), names)
+        self.kernel_ = kernel.resolve(X, names)
         self.dictionary_ = self._landmarks(X)
         self._n_features_out = self.dictionary_.n_atoms
         self.normalization_, self.rank_ = _inverse_root(self.dictionary_.facts)
         return self
 
-    def _landmarks(self, X: NDArray | sparse.csr_array) -> PointDictionary:
+    def _landmarks(self, X: Stack) -> PointDictionary:
         if not isinstance(self.landmarks, str):
             return given_landmarks(self.kernel_, self.landmarks, X)
         choice = "random" if self.landmarks == "uniform" else self.landmarks
@@ -174,11 +173,11 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             In the precision of X.
         """
         X = self._checked(X)
-        vectors = np.empty((X.shape[0], self._n_features_out), dtype=X.dtype)
-        normalization = self.normalization_.astype(X.dtype, copy=False)
+        vectors = np.empty((len(X), self._n_features_out), dtype=precision(X))
+        normalization = self.normalization_.astype(vectors.dtype, copy=False)
 
         def write(rows: slice) -> None:
-            vectors[rows] = self.dictionary_.cross(dense(X[rows])) @ normalization
+            vectors[rows] = self.dictionary_.cross(X[rows]) @ normalization
 
         map_blocks(write, len(vectors), self._block(), self.n_jobs)
         return vectors
@@ -199,10 +198,10 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             the trace of what the approximation leaves of the Gram matrix.
         """
         X = self._checked(X)
-        errors = np.empty(X.shape[0])
+        errors = np.empty(len(X))
 
         def write(rows: slice) -> None:
-            own, cross = self.dictionary_.similarities(dense(X[rows]))
+            own, cross = self.dictionary_.similarities(X[rows])
             vectors = cross.astype(np.float64) @ self.normalization_
             errors[rows] = own - np.einsum("ij,ij->i", vectors, vectors)
 
@@ -210,10 +209,11 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return np.maximum(errors, 0.0)
 
     @property
-    def landmarks_(self) -> NDArray:
+    def landmarks_(self) -> Stack:
         """The landmarks, (n_landmarks, ...)."""
         check_is_fitted(self, "dictionary_")
-        return self.dictionary_.points
+        points = self.dictionary_.points
+        return points.tocsr() if isinstance(points, SparseVectors) else points
 
     @property
     def landmark_indices_(self) -> NDArray | None:
@@ -224,23 +224,12 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def _block(self) -> int:
         return max(16, BLOCK_SIZE // self._n_features_out)
 
-    def _checked(self, X: ArrayLike | sparse.csr_array) -> NDArray | sparse.csr_array:
+    def _checked(self, X: ArrayLike | sparse.csr_array) -> Stack:
         check_is_fitted(self, "dictionary_")
         return self._validate(X, self.kernel_, reset=False)
 
-    def _validate(
-        self, X: ArrayLike | sparse.csr_array, kernel: Kernel, reset: bool
-    ) -> NDArray | sparse.csr_array:
-        refuse_lazy(self, X, training=reset)
-        checked = validate_data(
-            self,
-            X,
-            dtype=[np.float64, np.float32],
-            allow_nd=kernel.input_ndim != 2,
-            accept_sparse="csr" if _takes_rows(kernel) else False,
-            reset=reset,
-        )
-        return checked if sparse.issparse(checked) else np.require(checked, requirements="A")
+    def _validate(self, X: ArrayLike | sparse.csr_array, kernel: Kernel, reset: bool) -> Stack:
+        return samples(self, X, kernel, reset=reset)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``kernel__gamma`` works for a kernel given by name, too."""
@@ -257,21 +246,8 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags.input_tags.positive_only = kernel.wants_nonnegative
         tags.input_tags.three_d_array = kernel.input_ndim == 3
         tags.input_tags.two_d_array = kernel.input_ndim != 3
-        tags.input_tags.sparse = _takes_rows(kernel)
+        tags.input_tags.sparse = kernel.takes_sparse
         return tags
-
-
-def _takes_rows(kernel: Kernel) -> bool:
-    """Whether samples are vectors, which may come as rows of a sparse matrix."""
-    return kernel.input_ndim != 3 and not kernel.uses_index
-
-
-def _measured(X: NDArray | sparse.csr_array) -> NDArray:
-    """Samples that widths are measured on: all, or some evenly spaced rows of a sparse matrix."""
-    if not sparse.issparse(X) or X.shape[0] <= MEASURED:
-        return dense(X)
-    rows = np.linspace(0, X.shape[0] - 1, MEASURED).round().astype(np.intp)
-    return dense(X[rows])
 
 
 def _inverse_root(facts: GramFacts) -> tuple[NDArray, int]:

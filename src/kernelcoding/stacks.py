@@ -1,31 +1,43 @@
-"""Stacks of samples of any kind: an array, an array of objects, or several views.
+"""Stacks of samples of any kind: an array, sparse vectors, an array of objects, or several views.
 
 All of them have a length and choose samples by ``X[rows]``; here is what they differ in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from .sparse_vectors import SparseVectors
 from .views import Views
 
 __all__ = [
     "Stack",
     "as_points",
+    "concatenated",
     "identities",
     "in_memory",
     "numbered",
     "objects",
+    "of_one_kind",
     "precision",
     "require_alike",
+    "same_samples",
+    "stack_of",
     "with_type",
 ]
 
-Stack: TypeAlias = Any  # NDArray or Views; arrays are what most samples are
+Stack: TypeAlias = Any  # NDArray, SparseVectors or Views; arrays are what most samples are
+
+
+def stack_of(X: Stack) -> Stack:
+    """SciPy's sparse arrays as sparse vectors, anything else as it is."""
+    return SparseVectors(X) if sparse.issparse(X) else X
 
 
 def precision(X: Stack) -> np.dtype:
@@ -42,7 +54,33 @@ def with_type(X: Stack, dtype: np.dtype | type) -> Stack:
 
 def in_memory(X: Stack) -> Stack:
     """Samples as plain arrays, where they were mapped from a file."""
-    return X if isinstance(X, Views) else np.asarray(X)
+    return X if isinstance(X, (Views, SparseVectors)) else np.asarray(X)
+
+
+def concatenated(parts: Sequence[Stack]) -> Stack:
+    """Samples of all parts, one after the other; sparse where one of them is."""
+    parts = of_one_kind(*parts)
+    if not isinstance(parts[0], SparseVectors):
+        return np.concatenate(parts)
+    return SparseVectors(sparse.vstack([part.tocsr() for part in parts], format="csr"))
+
+
+def of_one_kind(*stacks: Stack) -> list[Stack]:
+    """Stacks of vectors, all of them sparse where one is; others as they are."""
+    if not any(isinstance(stack, SparseVectors) for stack in stacks):
+        return list(stacks)
+    return [
+        stack if isinstance(stack, SparseVectors) else SparseVectors(sparse.csr_array(stack))
+        for stack in stacks
+    ]
+
+
+def same_samples(left: Stack, right: Stack) -> bool:
+    """Whether two stacks hold equal samples in the same order."""
+    left, right = of_one_kind(left, right)
+    if not isinstance(left, SparseVectors):
+        return np.array_equal(left, right)
+    return left.shape == right.shape and (left.tocsr() != right.tocsr()).nnz == 0
 
 
 def identities(X: Stack) -> list[Hashable]:
@@ -51,12 +89,19 @@ def identities(X: Stack) -> list[Hashable]:
         return list(zip(*(identities(stack) for stack in X.stacks.values()), strict=True))
     if X.dtype == object:
         return [one if isinstance(one, Hashable) else id(one) for one in X]
+    if isinstance(X, SparseVectors):
+        starts, columns, values = X.rows
+        ends = pairwise(starts)
+        return [columns[a:b].tobytes() + values[a:b].tobytes() for a, b in ends]
     numbers = np.ascontiguousarray(X) + 0.0  # turns -0.0 into 0.0
     return [sample.tobytes() for sample in numbers]
 
 
 def as_points(given: Any, X: Stack) -> Stack:
     """What a user gives as points, as a stack of the kind that the samples are."""
+    given = stack_of(given)
+    if isinstance(given, SparseVectors):
+        return given
     if isinstance(X, Views):
         if isinstance(given, Views):
             return given
@@ -92,6 +137,8 @@ def numbered(*parts: Stack) -> NDArray:
     if isinstance(parts[0], Views):
         columns = [numbered(*(part.stacks[name] for part in parts)) for name in parts[0].names]
         rows = np.stack(columns, axis=1)
+    elif any(isinstance(part, SparseVectors) for part in parts):
+        return _numbered(identities(concatenated(parts)))
     else:
         rows = np.concatenate(parts)
     if rows.dtype == object:
@@ -99,14 +146,17 @@ def numbered(*parts: Stack) -> NDArray:
     plain = rows.reshape(len(rows), -1)
     if plain.dtype.kind == "f":
         plain = plain + 0.0  # no negative zeros
-    seen: dict[bytes, int] = {}
-    return np.array([seen.setdefault(row.tobytes(), len(seen)) for row in plain])
+    return _numbered(row.tobytes() for row in plain)
+
+
+def _numbered(names: Iterable[Hashable]) -> NDArray:
+    """A number for every name, the same for equal ones."""
+    seen: dict[Hashable, int] = {}
+    return np.array([seen.setdefault(name, len(seen)) for name in names])
 
 
 def _numbered_objects(rows: NDArray) -> NDArray:
     """Texts are compared by what they say, other objects by which they are."""
-    seen: dict[Any, int] = {}
     keys = [item if isinstance(item, (str, bytes)) else id(item) for item in rows.ravel()]
     width = max(1, rows.size // max(1, len(rows)))
-    groups = [tuple(keys[i : i + width]) for i in range(0, len(keys), width)]
-    return np.array([seen.setdefault(group, len(seen)) for group in groups])
+    return _numbered(tuple(keys[i : i + width]) for i in range(0, len(keys), width))

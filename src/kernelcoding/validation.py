@@ -14,10 +14,17 @@ from sklearn.utils.validation import validate_data
 
 from .codes import Codes, is_csr
 from .distributed.methods import refuse_lazy
+from .sparse_vectors import SparseVectors
 from .stacks import Stack, objects
 from .views import ViewName, Views, is_dict, is_frame, is_mixed
 
 DEFAULT_ATOMS = 100  # to learn, where the data allow and nothing is said
+NO_SPARSE = (
+    "Sparse data was passed, but {owner} takes dense arrays alone: only kernels of vectors and "
+    "histograms (Linear, Polynomial, Sigmoid, Gaussian, Laplacian, ChiSquared, "
+    "HistogramIntersection) compare samples by their nonzeros. Call .toarray() first, if the "
+    "samples fit in memory."
+)
 
 
 class TakesSamples(Protocol):
@@ -35,6 +42,10 @@ class TakesSamples(Protocol):
     def takes_objects(self) -> bool:
         """Whether samples may be anything, such as texts."""
 
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether samples may be rows of a sparse array."""
+
 
 def samples(
     estimator: BaseEstimator,
@@ -46,14 +57,14 @@ def samples(
 ) -> Stack:
     """Samples as the kernel takes them, or ValueError.
 
-    That is an array of floating-point numbers, several views of the samples, or, for functions of
-    the user, an array of objects.
+    That is an array of floating-point numbers, sparse vectors where the kernel takes them, several
+    views of the samples, or, for functions of the user, an array of objects.
 
     Parameters
     ----------
     estimator : estimator
         Whose ``n_features_in_`` and ``feature_names_in_`` are set or compared.
-    X : array-like, dict, tuple, data frame or sequence of objects
+    X : array-like, sparse array, dict, tuple, data frame or sequence of objects
         Samples.
     kernel : Kernel
     reset : bool
@@ -89,16 +100,21 @@ NUMBERS = "n_features_in_"  # the attribute of estimators that were fitted to ar
 
 def _array(
     estimator: BaseEstimator, X: Any, kernel: TakesSamples, reset: bool, min_samples: int
-) -> NDArray:
+) -> NDArray | SparseVectors:
+    X = X.tocsr() if isinstance(X, SparseVectors) else X
+    refuse_sparse(X, kernel)
     try:
         checked = validate_data(
             estimator,
             X,
             dtype=[np.float64, np.float32],
+            accept_sparse="csr",
             allow_nd=kernel.input_ndim != 2,
             ensure_min_samples=min_samples,
             reset=reset,
         )
+        if sparse.issparse(checked):
+            return SparseVectors(checked)
         # Arrays from other processes may begin at any byte, and are computed with in other ways.
         return np.require(checked, requirements="A")
     except ValueError as error:
@@ -110,6 +126,12 @@ def _array(
             "fill missing numbers in, for example by sklearn.impute.SimpleImputer() as the first "
             "step of a pipeline."
         ) from None
+
+
+def refuse_sparse(X: Any, kernel: TakesSamples) -> None:
+    """Refuse sparse samples for a kernel that looks at whole ones: TypeError, as scikit-learn."""
+    if sparse.issparse(X) and not kernel.takes_sparse:
+        raise TypeError(NO_SPARSE.format(owner=type(kernel).__name__))
 
 
 def _where_missing(X: Any) -> str:
@@ -156,7 +178,7 @@ def _are_objects(X: Any, known: bool) -> bool:
     """Whether samples are anything but numbers; ``known``: numbers would be taken as such."""
     if not known:
         return True
-    if is_frame(X) or sparse.issparse(X):
+    if is_frame(X) or sparse.issparse(X) or isinstance(X, SparseVectors):
         return False
     try:
         array = np.asarray(X)

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .sparse_vectors import SparseVectors
+
 __all__ = ["ViewName", "Views", "is_dict", "is_frame", "is_mixed", "sequence_of"]
 
 ViewName: TypeAlias = str | int
+Stacked: TypeAlias = Any  # an array of shape (n, ...), or SparseVectors
 
 
 class Views:
@@ -24,8 +27,8 @@ class Views:
     Parameters
     ----------
     views : dict, tuple or data frame
-        A stack of shape (n, ...) per view, known by its name or, in a tuple, by its position. A
-        column of a data frame may hold one array per row.
+        A stack of shape (n, ...) per view, known by its name or, in a tuple, by its position;
+        vectors may be sparse. A column of a data frame may hold one array per row.
     precomputed : sequence of str or int, default=()
         Views that are Gram matrices. Columns are then samples, too: ``X[np.ix_(rows, columns)]``
         chooses both, as scikit-learn does for a kernel that looks at a Gram matrix.
@@ -39,14 +42,14 @@ class Views:
     """
 
     def __init__(self, views: Any, precomputed: Iterable[ViewName] = ()) -> None:
-        self.stacks: dict[ViewName, NDArray] = _stacks_of(views)
+        self.stacks: dict[ViewName, Stacked] = _stacks_of(views)
         self.precomputed: tuple[ViewName, ...] = tuple(precomputed)
         for name in self.precomputed:
             self.require(name)
         _require_one_length(self.stacks)
 
     @classmethod
-    def _made(cls, stacks: dict[ViewName, NDArray], precomputed: tuple[ViewName, ...]) -> Views:
+    def _made(cls, stacks: dict[ViewName, Stacked], precomputed: tuple[ViewName, ...]) -> Views:
         made = object.__new__(cls)
         made.stacks, made.precomputed = stacks, precomputed
         return made
@@ -73,7 +76,7 @@ class Views:
         single = all(stack.dtype == np.float32 for stack in self.stacks.values())
         return np.dtype(np.float32 if single else np.float64)
 
-    def require(self, name: ViewName) -> NDArray:
+    def require(self, name: ViewName) -> Stacked:
         """The stack of a view; ValueError where there is none."""
         if name not in self.stacks:
             raise ValueError(
@@ -149,7 +152,7 @@ def _kind(column: Any) -> str:
     return known if isinstance(known, str) else column[:0].to_numpy().dtype.kind
 
 
-def _stacks_of(views: Any) -> dict[ViewName, NDArray]:
+def _stacks_of(views: Any) -> dict[ViewName, Stacked]:
     if isinstance(views, Views):
         return dict(views.stacks)
     if is_frame(views):
@@ -168,10 +171,12 @@ def _stacks_of(views: Any) -> dict[ViewName, NDArray]:
     return stacks
 
 
-def _stack(name: ViewName, values: Any) -> NDArray:
-    """A view as an array (n, ...): cells that are arrays are stacked."""
+def _stack(name: ViewName, values: Any) -> Stacked:
+    """A view as an array (n, ...) or sparse vectors: cells that are arrays are stacked."""
     if sparse.issparse(values):
-        raise ValueError(f"The view {name!r} is a sparse matrix; call .toarray() first.")
+        return SparseVectors(values)
+    if isinstance(values, SparseVectors):
+        return values
     try:
         array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     except ValueError as error:
@@ -195,7 +200,7 @@ def _holds_arrays(array: NDArray) -> bool:
     return array.ndim == 1 and all(isinstance(cell, (np.ndarray, list, tuple)) for cell in array)
 
 
-def _require_one_length(stacks: Mapping[ViewName, NDArray]) -> None:
+def _require_one_length(stacks: Mapping[ViewName, Stacked]) -> None:
     lengths = {name: len(stack) for name, stack in stacks.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name!r}: {length}" for name, length in lengths.items())

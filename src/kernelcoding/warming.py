@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from .aggregation import FisherVector
@@ -31,6 +32,7 @@ __all__ = ["steps", "warm_up_here"]
 
 N_SAMPLES, N_FEATURES = 40, 6
 QUESTIONS = ("transform", "predict", "reconstruction_error")
+SPARSE = "sparse samples"
 
 
 def steps() -> Iterator[tuple[str, Callable[[], None]]]:
@@ -38,7 +40,9 @@ def steps() -> Iterator[tuple[str, Callable[[], None]]]:
     for title, models in _models().items():
         for dtype in (np.float64, np.float32):
             precision = "double" if dtype is np.float64 else "single"
-            yield f"{title}, {precision} precision", partial(_use, models, np.dtype(dtype))
+            X = _samples(np.dtype(dtype))
+            use = partial(_use, models, sparse.csr_array(X) if title == SPARSE else X)
+            yield f"{title}, {precision} precision", use
 
 
 def warm_up_here() -> None:
@@ -62,6 +66,9 @@ def _models() -> dict[str, list[BaseEstimator]]:
         "histograms and other distances": [
             KernelSparseCoder(kernel, sparse_output=True)
             for kernel in ("laplacian", "chi2", "linear", "poly")
+        ],
+        SPARSE: [
+            KernelSparseCoder(kernel, atoms=8) for kernel in ("linear", "rbf", "laplacian", "chi2")
         ],
         "neighbours": [
             KernelLLC("rbf", n_neighbors=5),
@@ -96,11 +103,12 @@ def _models() -> dict[str, list[BaseEstimator]]:
     }
 
 
-def _use(models: list[BaseEstimator], dtype: np.dtype) -> None:
-    X, y = _samples(dtype)
+def _use(models: list[BaseEstimator], X: NDArray | sparse.csr_array) -> None:
     # Memory maps, and what other processes send, cannot be written to: another type for Numba.
-    fixed = X.copy()
-    fixed.setflags(write=False)
+    fixed, y = X.copy(), np.arange(N_SAMPLES) % 3
+    parts = ("data", "indices", "indptr")
+    for part in [getattr(fixed, one) for one in parts] if sparse.issparse(X) else [fixed]:
+        part.setflags(write=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # two rounds of learning do not converge
         for model, samples in itertools.product(models, (X, fixed)):
@@ -111,9 +119,8 @@ def _use(models: list[BaseEstimator], dtype: np.dtype) -> None:
                     getattr(fitted, question)([asked] if in_sets else asked)
 
 
-def _samples(dtype: np.dtype) -> tuple[NDArray, NDArray]:
-    X = np.random.default_rng(0).random((N_SAMPLES, N_FEATURES)).astype(dtype)
-    return X, np.arange(N_SAMPLES) % 3
+def _samples(dtype: np.dtype) -> NDArray:
+    return np.random.default_rng(0).random((N_SAMPLES, N_FEATURES)).astype(dtype)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 import kernelcoding as kc
 from kernelcoding.dictionary_learning import frames
+from kernelcoding.sparse_vectors import SparseVectors
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -60,6 +62,18 @@ def assert_same(far, near, X, tol=1e-12):
 def test_every_coder_learns_what_it_learns_in_memory(coder):
     X = data()
     assert_same(learning(coder).fit(lazy(X)), learning(coder).fit(X), X)
+
+
+def test_sparse_blocks_are_learned_from_as_sparse_samples_in_memory():
+    X = np.abs(data())
+    X[X < 1.0] = 0.0
+    rows, coder = sparse.csr_array(X), kc.KernelSparseCoder("chi2", alpha=0.05)
+    blocks = [dask.delayed(rows[a:b]) for a, b in ((0, 100), (100, 350), (350, N))]
+    with pytest.warns(UserWarning, match="lengths of the 3 blocks"):
+        far = learning(coder).fit(blocks)
+    assert isinstance(far.dictionary_.landmarks.points, SparseVectors)
+    assert_same(far, learning(coder).fit(rows), rows)
+    assert_allclose(far.transform(blocks).compute(), far.transform(X), atol=1e-9)
 
 
 @pytest.mark.parametrize("landmarks", ["random", "k-means++", "leverage", "greedy"])

@@ -92,6 +92,9 @@ def coders():
             kernel=ks.Gaussian(gamma=0.7), atoms=8, random_state=0
         ),
         "sparse_points": kc.KernelSparseCoder(kernel="sigmoid", atoms=X[:9]),
+        "sparse_of_sparse_points": kc.KernelSparseCoder(
+            kernel="rbf", atoms=sparse.csr_array(np.where(X[:9] > X[:9].mean(), X[:9], 0.0))
+        ),
         "sparse_learned_width": kc.KernelSparseCoder(learn_kernel=True, atoms=9, random_state=0),
         "llc": kc.KernelLLC(kernel="poly"),
         "llc_exact": kc.KernelLLC(n_neighbors=None, atoms=8, random_state=0),

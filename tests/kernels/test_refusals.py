@@ -28,7 +28,10 @@ from kernelcoding.kernels import (
 BAD_INPUT = [
     (Gaussian(), np.ones(3), r"Gaussian expected samples of shape \(n, d\), got \(3,\).*newaxis"),
     (Gaussian(), np.ones((2, 2, 2)), r"expected samples of shape \(n, d\)"),
-    (Gaussian(), sparse.eye(3, format="csr"), r"sparse matrix; call \.toarray"),
+    (Stein(), sparse.eye(3, format="csr"), r"Sparse data was passed, but Stein .*\.toarray"),
+    (Gaussian(), sparse.csr_array([[1.0, np.nan]]), "expected finite values"),
+    (Gaussian(), sparse.csr_array([[1.0, 1j]]), "expected real numbers"),
+    (ChiSquared(), sparse.csr_array([[0.5, -0.5]]), "histograms, got a minimum of -0.5"),
     (Gaussian(), np.ones((2, 2)) * 1j, "array of real numbers"),
     (Gaussian(), [["a", "b"]], "array of real numbers"),
     (Gaussian(), [[1.0, np.inf]], "expected finite values"),

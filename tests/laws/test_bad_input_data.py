@@ -58,8 +58,9 @@ def test_shapes(coder, samples):
 
 
 def test_sparse_and_complex_and_text(samples):
-    with pytest.raises(TypeError, match="Sparse data was passed"):
-        kc.KernelSparseCoder().fit(sparse.csr_array(samples))
+    for kernel in ("stein", "projection", "precomputed"):
+        with pytest.raises(TypeError, match=r"Sparse data was passed, but .* dense arrays alone"):
+            kc.KernelSparseCoder(kernel).fit(sparse.csr_array(samples))
     with pytest.raises(ValueError, match="Complex data not supported"):
         kc.KernelSparseCoder().fit(samples + 1j)
     with pytest.raises(ValueError, match="could not convert string to float"):

@@ -10,6 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..coders.transformer import CodingTransformer
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
+from ..stacks import same_samples
 
 NO_LABELS = (
     "The residual rule needs atoms with labels, or atoms that are combinations of training "
@@ -87,7 +88,7 @@ def _index_of(carriers: Dictionary, X: NDArray | None) -> NDArray | None:
     index = np.asarray(index)
     if not isinstance(carriers, PointDictionary) or index.max(initial=0) >= len(X):
         return None
-    return index if np.array_equal(carriers.points, X[index]) else None
+    return index if same_samples(carriers.points, X[index]) else None
 
 
 def _refusal(dictionary: Dictionary, elsewhere: bool) -> str:

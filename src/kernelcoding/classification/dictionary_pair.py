@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -27,7 +28,14 @@ from ..distributed.methods import one_vector, over_blocks, refuse_lazy
 from ..kernels import Kernel, Linear, as_kernel
 from ..kernels.names import KernelLike
 from ..memory import announce, memory_advice
-from ..validation import check_count, check_positive, number_of_atoms, samples
+from ..stacks import Stack, stack_of
+from ..validation import (
+    check_count,
+    check_positive,
+    number_of_atoms,
+    refuse_sparse,
+    samples,
+)
 from .largest_score import LargestScoreMixin
 from .pair_learning import ClassPair, ClassSamples, PairLearner, Weights, of_landmarks, of_samples
 
@@ -200,17 +208,17 @@ class KernelDictionaryPairLearning(
         """
         self._check_parameters()
         kernel = as_kernel(self.kernel)
-        X, y = self._validate_training(X, y, kernel)
+        stack, y = self._validate_training(X, y, kernel)
         self.classes_, labels = np.unique(y, return_inverse=True)
-        self._check_sizes(len(X))
-        self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
+        self._check_sizes(len(stack))
+        self.kernel_ = kernel.resolve(stack, getattr(self, "feature_names_in_", None))
         random_state = check_random_state(self.random_state)
         parts = shares(labels, self.n_atoms_)
         self.atom_classes_ = np.repeat(np.arange(len(parts)), [count for _, count in parts])
-        points = self._points(X, random_state)
+        points = self._points(stack, random_state)
         with memory_advice(FEWER):
-            classes = self._classes(points, X, parts, random_state)
-        self._learn(points, classes, len(X))
+            classes = self._classes(points, stack, parts, random_state)
+        self._learn(points, classes, len(stack))
         return self
 
     def _points(self, X: NDArray, random_state: np.random.RandomState) -> PointDictionary:
@@ -221,7 +229,10 @@ class KernelDictionaryPairLearning(
             choice = named_choice(self.landmarks, "landmarks")
             return choose_landmarks(self.kernel_, X, self.n_landmarks, choice, random_state)
         if isinstance(self.kernel_, Linear) and X.shape[1] < len(X):
-            return PointDictionary(self.kernel_, np.eye(X.shape[1], dtype=X.dtype))
+            axes = np.eye if isinstance(X, np.ndarray) else sparse.eye_array
+            return PointDictionary(
+                self.kernel_, self.kernel_.check(axes(X.shape[1], dtype=X.dtype))
+            )
         needed = 4.0 * 8.0 * len(X) ** 2
         announce(needed, f"Pair learning with {len(X)} samples", FEWER, stacklevel=4)
         return PointDictionary(self.kernel_, X, np.arange(len(X)))
@@ -334,18 +345,20 @@ class KernelDictionaryPairLearning(
 
     def _validate_training(
         self, X: ArrayLike, y: ArrayLike, kernel: Kernel
-    ) -> tuple[NDArray, NDArray]:
+    ) -> tuple[Stack, NDArray]:
         refuse_lazy(self, X, training=True)
+        refuse_sparse(X, kernel)
         checked, labels = validate_data(
             self,
             X,
             y,
             dtype=[np.float64, np.float32],
+            accept_sparse="csr",
             allow_nd=kernel.input_ndim != 2,
             ensure_min_samples=2,
         )
         check_classification_targets(labels)
-        return checked, labels
+        return stack_of(checked), labels
 
     def _validate_query(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self, "dictionary_")

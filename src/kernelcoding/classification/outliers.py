@@ -22,7 +22,7 @@ from ..distributed.methods import RowAnswer, one_number, over_blocks
 from ..parallel import map_blocks
 from ..problem import CodingProblem
 from ..solvers.result import CodingResult, Convergence, Status
-from ..stacks import identities, with_type
+from ..stacks import identities, of_one_kind, with_type
 
 FENCE = 1.5  # quartile distances below the first quartile: Tukey's rule
 AUTO = "auto"
@@ -230,9 +230,9 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
         if not isinstance(dictionary, PointDictionary) or atom_indices(self.coder_) is None:
             return np.full(len(X), -1)
         known: dict[Hashable, int] = {}
-        for atom, point in enumerate(identities(dictionary.points)):
+        points, samples = of_one_kind(dictionary.points, with_type(X, dictionary.points.dtype))
+        for atom, point in enumerate(identities(points)):
             known.setdefault(point, atom)
-        samples = with_type(X, dictionary.points.dtype)
         return np.array([known.get(sample, -1) for sample in identities(samples)])
 
     def _left_out(self, X: NDArray, own: NDArray, stacklevel: int, tell_zeros: bool) -> NDArray:

@@ -24,6 +24,7 @@ from ..dictionary import PointDictionary
 from ..dictionary_learning.loop import HalfStep
 from ..long_calls import eigh
 from ..parallel import map_blocks, wait_for
+from ..stacks import in_memory
 
 SWEEPS = 100  # over the atoms of a class, at most; a few are the rule
 SMALL = 1e-8  # of the squared norms of the samples: a sweep that gains less is the last
@@ -188,7 +189,7 @@ def of_landmarks(
     basis = points.facts.orthonormal_basis()
 
     def coordinates(rows: NDArray) -> NDArray:
-        return points.cross(np.asarray(X[rows])).astype(np.float64) @ basis
+        return points.cross(in_memory(X[rows])).astype(np.float64) @ basis
 
     factors = [_factor(coordinates, rows, basis.shape[1]) for rows in members]
     total = sum(factor.T @ factor for factor in factors)

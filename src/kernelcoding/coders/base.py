@@ -74,9 +74,10 @@ class BaseKernelCoder(CodingTransformer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), (n_samples, p, q) or (n, n)
-            Vectors, stacks of matrices, or the training Gram matrix, as the kernel wants; for a
-            kernel of several views, a dict, a tuple, a data frame or :class:`~kernelcoding.Views`
-            of such stacks; for a function of yours, a sequence of whatever it takes.
+            Vectors (also sparse), stacks of matrices, or the training Gram matrix, as the kernel
+            wants; for a kernel of several views, a dict, a tuple, a data frame or
+            :class:`~kernelcoding.Views` of such stacks; for a function of yours, a sequence of
+            whatever it takes.
         y : array-like of shape (n_samples,), default=None
             Labels; used only where a parameter says so (``groups="y"``).
 
@@ -187,6 +188,7 @@ class BaseKernelCoder(CodingTransformer):
         tags.input_tags.positive_only = kernel.wants_nonnegative
         tags.input_tags.three_d_array = kernel.input_ndim == 3
         tags.input_tags.two_d_array = kernel.input_ndim != 3
+        tags.input_tags.sparse = kernel.takes_sparse
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

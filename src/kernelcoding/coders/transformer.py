@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,6 +14,7 @@ from ..distributed.methods import RowAnswer, one_number, over_blocks
 from ..formulations import Formulation
 from ..kernels import Kernel
 from ..solvers.result import Options
+from ..sparse_vectors import SparseVectors
 from ..validation import check_codes, check_finite_codes, samples
 from .coding import code_samples, problems
 
@@ -26,7 +28,8 @@ def _codes(estimator: CodingTransformer, dtype: np.dtype) -> RowAnswer:
 def _points(estimator: CodingTransformer, dtype: np.dtype) -> RowAnswer:
     """What ``inverse_transform`` answers for a code."""
     points = estimator._atoms_in_input_space()
-    return RowAnswer(points.shape[1:], np.result_type(dtype, points.dtype))
+    compact = sparse.issparse(points) and estimator._coding()[1].sparse_output
+    return RowAnswer(points.shape[1:], np.result_type(dtype, points.dtype), compact)
 
 
 class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -117,7 +120,7 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return np.concatenate([formulation.gap(problem, codes[rows]) for rows, problem in blocks])
 
     @over_blocks(_points, takes="codes")
-    def inverse_transform(self, codes: Codes) -> NDArray:
+    def inverse_transform(self, codes: Codes) -> NDArray | sparse.csr_array:
         """Combine the atoms in input space with the weights of the codes.
 
         With the linear kernel this is the reconstruction itself; with others it is its usual
@@ -131,20 +134,20 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Returns
         -------
         X : array of shape (n, n_features)
-            Points of the input space.
+            Points of the input space; a CSR array where both codes and atoms are sparse.
         """
         check_is_fitted(self)
         codes = check_codes(codes, self.dictionary_.n_atoms)
         check_finite_codes(codes)
         return codes @ self._atoms_in_input_space()
 
-    def _atoms_in_input_space(self) -> NDArray:
+    def _atoms_in_input_space(self) -> NDArray | sparse.csr_array:
         """The atoms as vectors, (n_atoms, n_features), or ValueError."""
         dictionary = self.dictionary_
         if (
             not isinstance(dictionary, PointDictionary)
             or self.kernel_.uses_index
-            or not isinstance(dictionary.points, np.ndarray)
+            or not isinstance(dictionary.points, (np.ndarray, SparseVectors))
             or dictionary.points.ndim != 2
             or dictionary.points.dtype == object
         ):
@@ -153,4 +156,5 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 "(precomputed kernel, stacks of matrices, several views, texts, or combinations of "
                 "landmarks)."
             )
-        return dictionary.points
+        points = dictionary.points
+        return points.tocsr() if isinstance(points, SparseVectors) else points

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..codes import Codes, dense, is_csr
 from ..kernels.base import Kernel
 from ..memory import announce, memory_advice
 from ..stacks import Stack, as_points, in_memory, precision, require_alike, with_type
@@ -169,8 +168,8 @@ def choose_landmarks(
     ----------
     kernel : Kernel
         Resolved.
-    X : array or CSR array of shape (n, ...), or Blocks
-        Samples; only those in a random pool are looked at.
+    X : stack of n samples, or Blocks
+        Only those in a random pool are looked at.
     n_landmarks : int
     choice : {"k-means++", "random", "leverage", "greedy"}
     random_state : RandomState
@@ -185,14 +184,9 @@ def choose_landmarks(
     size = min(len(count), max(n_candidates or POOL * n_landmarks, n_landmarks))
     pool = np.sort(count[random_state.choice(len(count), size, replace=False)])
     weight = None if sample_weight is None else sample_weight[pool]
-    candidates = Candidates(kernel, _gathered(X[pool]), pool, weight)
+    candidates = Candidates(kernel, in_memory(X[pool]), pool, weight)
     chosen = np.sort(CHOICES[choice](candidates, n_landmarks, random_state))
     return PointDictionary(kernel, candidates.X[chosen], pool[chosen])
-
-
-def _gathered(X: Stack | Codes) -> Stack:
-    """Samples as plain arrays, where they were sparse or mapped from a file."""
-    return dense(X) if is_csr(X) else in_memory(X)
 
 
 def given_landmarks(kernel: Kernel, landmarks: ArrayLike, X: Stack) -> PointDictionary:

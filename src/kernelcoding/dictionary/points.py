@@ -13,6 +13,7 @@ from ..kernels.base import Kernel, take
 from ..long_calls import eigh
 from ..problem import CodingProblem, Neighbours
 from ..selection import smallest
+from ..stacks import stack_of
 from .base import Dictionary
 from .point_gram import PointGram, finite_similarities
 
@@ -143,7 +144,7 @@ class PointDictionary(Dictionary):
 
     def problem(self, X: NDArray) -> CodingProblem:
         """The problem of coding samples, whose similarities are computed when asked for."""
-        return PointProblem(self, X)
+        return PointProblem(self, stack_of(X))
 
 
 class PointProblem(CodingProblem):

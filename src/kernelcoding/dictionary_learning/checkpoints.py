@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from ..sparse_vectors import SparseVectors
 from .learner import AtomLearner
 from .loop import Outcome
 
@@ -119,11 +120,12 @@ def _fingerprints(learner: AtomLearner, parameters: dict[str, Any]) -> tuple[str
     """Short names for the samples, by those that learning begins with, and for the parameters."""
     frame = learner.frame
     told = sorted((name, repr(value)) for name, value in parameters.items() if name not in FREE)
-    points = np.ascontiguousarray(frame.landmarks.points)
+    points = frame.landmarks.points
+    numbers = points.rows if isinstance(points, SparseVectors) else [np.ascontiguousarray(points)]
     first = np.ascontiguousarray(learner.now.vectors)
     weight = np.zeros(0) if frame.sample_weight is None else frame.sample_weight
     shape = repr((frame.n_samples, points.shape, points.dtype.str, frame.landmarks.kernel))
-    return _digest(shape.encode(), points, first, weight), _digest(repr(told).encode())
+    return _digest(shape.encode(), *numbers, first, weight), _digest(repr(told).encode())
 
 
 def _digest(text: bytes, *arrays: NDArray) -> str:

@@ -23,7 +23,7 @@ from ..kernels.base import Kernel
 from ..parallel import map_blocks
 from ..problem import CodingProblem
 from ..solvers.result import Convergence
-from ..stacks import Stack, in_memory
+from ..stacks import Stack, concatenated, in_memory
 from .coding import Coded
 from .learner import Snapshot
 from .loop import HalfStep
@@ -90,7 +90,7 @@ def joined(
     """One dictionary of the atoms of all classes, class by class."""
     if all(isinstance(own, PointDictionary) for own in learned):
         points = [own.points for own in learned if isinstance(own, PointDictionary)]
-        return PointDictionary(kernel, np.concatenate(points))
+        return PointDictionary(kernel, concatenated(points))
     made = [own for own in learned if isinstance(own, CombinationDictionary)]
     weights = [own.weights for own in made]
     if any(own.landmarks.index is None for own in made):  # given ones, which all classes share

@@ -15,6 +15,8 @@ from ..formulations import Formulation
 from ..kernels import Gaussian
 from ..problem import CodingProblem
 from ..solvers.result import Options
+from ..sparse_vectors import SparseVectors
+from ..stacks import Stack
 from . import refresh
 from .coding import Coded, better
 from .learner import ROUNDING, Snapshot
@@ -30,6 +32,7 @@ class PointLearner:
     Parameters
     ----------
     samples : array of shape (n, d)
+        Sparse ones are refused.
     points : array of shape (N, d)
         First atoms.
     kernel : Gaussian
@@ -41,13 +44,19 @@ class PointLearner:
 
     def __init__(
         self,
-        samples: NDArray,
-        points: NDArray,
+        samples: Stack,
+        points: Stack,
         kernel: Gaussian,
         formulation: Formulation,
         options: Options,
         sample_weight: NDArray | None = None,
     ):
+        if isinstance(samples, SparseVectors):
+            raise ValueError(
+                'update="points" moves atoms through the input space, where they do not stay '
+                'sparse. Use update="auto", whose atoms are combinations of sparse samples, or '
+                "call .toarray() first."
+            )
         self.sample_weight = sample_weight
         self.samples = np.asarray(samples, dtype=np.float64)
         self.kernel = kernel

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..kernels import Gaussian, Linear
+from ..sparse_vectors import SparseVectors
 
 HALVINGS = 8
 
@@ -66,18 +68,28 @@ def preimages(weights: NDArray, landmarks: NDArray, gamma: float, steps: int = 1
     )
 
 
-def preimages_of(dictionary: Dictionary, steps: int) -> NDArray:
+def preimages_of(dictionary: Dictionary, steps: int) -> NDArray | sparse.csr_array:
     """Points that show the atoms of any dictionary of vectors, or the most similar landmarks."""
     if isinstance(dictionary, PointDictionary):
-        return dictionary.points.copy()
+        return _shown(dictionary.points.copy())
     assert isinstance(dictionary, CombinationDictionary)
     landmarks, weights, kernel = dictionary.landmarks, dictionary.weights, dictionary.kernel
     if kernel.uses_index:
         raise ValueError("A precomputed kernel knows no points: atoms have no pre-images.")
     if isinstance(kernel, Linear):
-        return weights.T @ landmarks.points
+        return weights.T @ _shown(landmarks.points)
     if isinstance(kernel, Gaussian):
+        if isinstance(landmarks.points, SparseVectors):
+            raise ValueError(
+                "Pre-images of the Gaussian kernel are means of all landmarks and do not stay "
+                "sparse: fit to X.toarray(), if it fits in memory, to see them."
+            )
         return preimages(weights, landmarks.points, float(kernel.gamma), steps)
     norms = np.sqrt(np.maximum(np.diag(landmarks.gram), np.finfo(float).tiny))
     similarity = (landmarks.gram @ weights) / norms[:, None]
-    return landmarks.points[similarity.argmax(axis=0)]
+    return _shown(landmarks.points[similarity.argmax(axis=0)])
+
+
+def _shown(points: NDArray | SparseVectors) -> NDArray | sparse.csr_array:
+    """Points as users know them."""
+    return points.tocsr() if isinstance(points, SparseVectors) else points

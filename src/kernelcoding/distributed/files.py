@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .errors import translated
-from .inputs import delayed_of
 from .mapping import array_of
 from .methods import RowAnswer
 from .shared import Shared
@@ -98,7 +97,7 @@ def save(codes: da.Array, folder: str | os.PathLike[str]) -> None:
     place.mkdir(parents=True, exist_ok=True)
     index = _continued(index, place)
     missing = sorted(set(range(index.n_chunks)) - index.written(place))
-    blocks = delayed_of(codes)
+    blocks = codes.to_delayed().ravel()
     write = dask.delayed(_write, pure=False)
     tasks = [write(blocks[number], str(place), index.file(number)) for number in missing]
     with translated():

@@ -18,11 +18,13 @@ import dask
 import numpy as np
 from dask.delayed import Delayed
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
-from ..blocks import Answer, ArrayBlocks, Beside, Blocks, Kept
-from ..stacks import Stack
+from ..blocks import Answer, ArrayBlocks, Beside, Blocks
+from ..sparse_vectors import SparseVectors
+from ..stacks import Stack, concatenated
 from .errors import translated
 from .inputs import DaskBlocks, blocks_of
 from .shared import Shared
@@ -60,8 +62,8 @@ class DaskSamples(Blocks):
         if not self._numbers.size:
             raise ValueError("X has no samples: all of its blocks are empty.")
         self._starts = np.concatenate([[0], np.cumsum(lengths[self._numbers])])
-        self._known: tuple[NDArray, NDArray] | None = None
-        self._sender = Sender()
+        self._known: tuple[NDArray, Stack] | None = None
+        self._sent: list[tuple[object, bool, Delayed]] = []  # parts of the last state
         self._split: list[tuple[NDArray, list[Delayed]]] = []
         self.form = self._form_of(self.given)
 
@@ -112,7 +114,7 @@ class DaskSamples(Blocks):
             self._remember(wanted, found)
         return found[places]
 
-    def _fetched(self, rows: NDArray) -> NDArray:
+    def _fetched(self, rows: NDArray) -> Stack:
         """Samples of increasing numbers."""
         owners = np.searchsorted(self._starts, rows, side="right") - 1
         take = dask.delayed(_rows_of, pure=False)
@@ -121,13 +123,13 @@ class DaskSamples(Blocks):
             first = int(self._starts[number])
             local = rows[owners == number] - first
             parts.append(take(self._block(number), local, first, self.form))
-        return np.concatenate(computed(*parts))
+        return concatenated(computed(*parts))
 
-    def _remember(self, rows: NDArray, found: NDArray) -> None:
+    def _remember(self, rows: NDArray, found: Stack) -> None:
         """Landmarks, first atoms and kernels are chosen among few: these are read once."""
         if self._known is not None and self._known[1].nbytes + found.nbytes <= REMEMBERED:
             rows = np.concatenate([self._known[0], rows])
-            found = np.concatenate([self._known[1], found])
+            found = concatenated([self._known[1], found])
         rows, first = np.unique(rows, return_index=True)
         self._known = rows, found[first]
 
@@ -143,44 +145,20 @@ class DaskSamples(Blocks):
         answer_bytes: int = 0,
     ) -> Answer:
         """A task per group of blocks, and a tree of merges; nothing of earlier rounds is kept."""
-        plan = Plan(function, merge, self.form, step)
-        return computed(tree(self._visits(plan, state, beside, answer_bytes), merge))[0]
-
-    def map_keep(
-        self,
-        function: Callable[..., Answer],
-        state: tuple[Any, ...],
-        merge: Callable[[Answer, Answer], Answer],
-        split: Callable[[Answer], tuple[Any, Answer]],
-        beside: Beside = (),
-        step: int | None = None,
-        answer_bytes: int = 0,
-    ) -> tuple[Answer, Kept]:
-        """The same, and what ``split`` takes off each task's answer stays with the worker.
-
-        It depends on the blocks and this state alone: a part that is lost with its worker is made
-        again from these, with the same bits.
-        """
-        plan = Plan(function, merge, self.form, step, split)
-        pairs = self._visits(plan, state, beside, answer_bytes)
-        kept, answers = (list(side) for side in zip(*map(tuple, pairs), strict=True))
-        *stay, answer = persisted(*kept, tree(answers, merge))
-        return computed(answer)[0], DaskKept(stay)
-
-    def _visits(
-        self, plan: Plan, state: tuple[Any, ...], beside: Beside, answer_bytes: int
-    ) -> list[Delayed]:
-        """One task per group of blocks."""
-        states = self._sender.sent(state)
+        states = self._states(state)
         columns = [None if one is None else self._in_blocks(one) for one in beside]
-        visit = dask.delayed(_visit, pure=False, nout=None if plan.split is None else 2)
-        tasks = []
+        plan = Plan(function, merge, self.form, step)
+        visit, join = dask.delayed(_visit, pure=False), dask.delayed(_join, pure=False)
+        answers = []
         for group in self._groups(answer_bytes):
             blocks = [self._block(number) for number in group]
             firsts = [int(self._starts[number]) for number in group]
             others = [None if c is None else [c[number] for number in group] for c in columns]
-            tasks.append(visit(plan, firsts, blocks, others, *states))
-        return tasks
+            answers.append(visit(plan, firsts, blocks, others, *states))
+        while len(answers) > 1:
+            parts = [answers[i : i + WIDTH] for i in range(0, len(answers), WIDTH)]
+            answers = [join(merge, part) for part in parts]
+        return computed(answers[0])[0]
 
     def _groups(self, answer_bytes: int) -> list[range]:
         """Neighbouring blocks that are not less than the answer to them: by bytes alone."""
@@ -193,6 +171,22 @@ class DaskSamples(Blocks):
                 first = last
         return groups
 
+    def _states(self, state: tuple[Any, ...]) -> list[Delayed]:
+        """Each part as one object of the graph; one that comes again stays on the workers."""
+        sent = []
+        for part in state:
+            before = [entry for entry in self._sent if entry[0] is part]
+            _, stays, found = before[0] if before else (part, False, None)
+            if found is None:
+                name = f"kernelcoding-state-{uuid.uuid4().hex}"
+                found = dask.delayed(Shared(part), name=name, traverse=False)
+            elif not stays:
+                with large_graphs():
+                    stays, found = True, dask.persist(found)[0]
+            sent.append((part, stays, found))
+        self._sent = sent
+        return [found for *_, found in sent]
+
     def _in_blocks(self, array: NDArray) -> list[Delayed]:
         """Rows of an array in the blocks of the samples; sent once, as long as it lives."""
         for known, parts in self._split:
@@ -204,65 +198,10 @@ class DaskSamples(Blocks):
             dask.delayed(array[start:end], name=f"{name}-{number}", traverse=False)
             for number, (start, end) in enumerate(ends)
         ]
-        parts = list(persisted(*parts))
+        with large_graphs():
+            parts = list(dask.persist(*parts))
         self._split.append((array, parts))
         return parts
-
-
-class DaskKept(Kept):
-    """Parts that workers hold.
-
-    Parameters
-    ----------
-    parts : list of Delayed
-        In order; computed, or on their way.
-    """
-
-    def __init__(self, parts: list[Delayed]):
-        super().__init__(parts)
-        self._sender = Sender()
-
-    def map_reduce(
-        self,
-        function: Callable[..., Answer],
-        state: tuple[Any, ...],
-        merge: Callable[[Answer, Answer], Answer],
-    ) -> Answer:
-        """A task per part, and the same tree of merges."""
-        states = self._sender.sent(state)
-        ask = dask.delayed(_of_part, pure=False)
-        return computed(tree([ask(function, part, *states) for part in self.parts], merge))[0]
-
-
-class Sender:
-    """States as objects of the graph; one that comes again stays on the workers."""
-
-    def __init__(self) -> None:
-        self._sent: list[tuple[object, bool, Delayed]] = []  # parts of the last state
-
-    def sent(self, state: tuple[Any, ...]) -> list[Delayed]:
-        """Each part as one object."""
-        sent = []
-        for part in state:
-            before = [entry for entry in self._sent if entry[0] is part]
-            _, stays, found = before[0] if before else (part, False, None)
-            if found is None:
-                name = f"kernelcoding-state-{uuid.uuid4().hex}"
-                found = dask.delayed(Shared(part), name=name, traverse=False)
-            elif not stays:
-                stays, found = True, persisted(found)[0]
-            sent.append((part, stays, found))
-        self._sent = sent
-        return [found for *_, found in sent]
-
-
-def tree(answers: list[Delayed], merge: Callable[[Any, Any], Any]) -> Delayed:
-    """One answer of all: by their number alone it is settled which are merged first."""
-    join = dask.delayed(_join, pure=False)
-    while len(answers) > 1:
-        parts = [answers[i : i + WIDTH] for i in range(0, len(answers), WIDTH)]
-        answers = [join(merge, part) for part in parts]
-    return answers[0]
 
 
 @dataclass(frozen=True)
@@ -272,10 +211,12 @@ class Form:
     shape: tuple[int, ...]
     dtype: np.dtype
 
-    def checked(self, block: Any, first: int) -> NDArray:
-        """A block as an array of such samples, or ValueError with its place among all."""
+    def checked(self, block: Any, first: int) -> Stack:
+        """A block as a stack of such samples, or ValueError with its place among all."""
         try:
-            array = check_array(block, dtype=self.dtype, allow_nd=True, input_name="X")
+            array = check_array(
+                block, dtype=self.dtype, accept_sparse="csr", allow_nd=True, input_name="X"
+            )
         except ValueError as error:
             raise ValueError(f"In the block of X that begins at row {first}: {error}") from None
         if array.shape[1:] != self.shape:
@@ -283,7 +224,7 @@ class Form:
                 f"In the block of X that begins at row {first}: samples have the shape "
                 f"{array.shape[1:]}, but those of the first block {self.shape}."
             )
-        return array
+        return SparseVectors(array) if sparse.issparse(array) else array
 
 
 @dataclass(frozen=True)
@@ -294,7 +235,6 @@ class Plan:
     merge: Callable[[Any, Any], Any]
     form: Form
     step: int | None
-    split: Callable[[Any], tuple[Any, Any]] | None = None  # what stays, and the answer
 
 
 def large_graphs() -> AbstractContextManager:
@@ -307,12 +247,6 @@ def computed(*parts: Delayed) -> tuple[Any, ...]:
     """What Dask's present scheduler makes of them; BLAS keeps to one thread where that is here."""
     with translated(), large_graphs(), threadpool_limits(1):
         return dask.compute(*parts)
-
-
-def persisted(*parts: Delayed) -> tuple[Delayed, ...]:
-    """The same, computed where they are to stay: on workers, or here."""
-    with translated(), large_graphs(), threadpool_limits(1):
-        return dask.persist(*parts)
 
 
 def _visit(
@@ -329,13 +263,7 @@ def _visit(
         samples = ArrayBlocks(plan.form.checked(block, first), first)
         others = tuple(None if one is None else one[place] for one in beside)
         answers.append(samples.map_reduce(plan.function, values, plan.merge, others, plan.step))
-    answer = _join(plan.merge, answers)
-    return answer if plan.split is None else plan.split(answer)
-
-
-def _of_part(function: Callable[..., Any], part: Any, *state: Shared) -> Any:
-    """A task: the answer for a part that was kept."""
-    return function(part, *(one.value for one in state))
+    return _join(plan.merge, answers)
 
 
 def _join(merge: Callable[[Any, Any], Any], answers: Sequence[Any]) -> Any:
@@ -343,12 +271,12 @@ def _join(merge: Callable[[Any, Any], Any], answers: Sequence[Any]) -> Any:
     return reduce(merge, answers)
 
 
-def _rows_of(block: Any, rows: NDArray, first: int, form: Form) -> NDArray:
+def _rows_of(block: Any, rows: NDArray, first: int, form: Form) -> Stack:
     """A task: some samples of a block."""
     return form.checked(block, first)[rows]
 
 
 def _told(block: Any) -> tuple[tuple[int, ...], np.dtype]:
     """A task: shape and type of the samples of a block."""
-    array = np.asarray(block)
+    array = block if sparse.issparse(block) else np.asarray(block)
     return array.shape[1:], array.dtype

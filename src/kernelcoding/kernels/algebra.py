@@ -88,6 +88,11 @@ class Composite(Kernel):
         return all(child.takes_objects for child in self.children)
 
     @property
+    def takes_sparse(self) -> bool:
+        """Whether every member takes sparse samples."""
+        return all(child.takes_sparse for child in self.children)
+
+    @property
     def is_positive_definite(self) -> bool | None:
         """True when every child is; False when one is known not to be."""
         facts = [child.is_positive_definite for child in self.children]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ..component import Component
-from ..stacks import Stack
+from ..stacks import Stack, stack_of
 from ..views import ViewName, Views, is_dict
 from .checks import count_samples, positive_number
 
@@ -108,13 +108,18 @@ class Kernel(Component):
         return False
 
     @property
+    def takes_sparse(self) -> bool:
+        """Whether samples may be rows of a sparse array, which stay sparse."""
+        return False
+
+    @property
     def is_resolved(self) -> bool:
         """Whether no parameter waits for data."""
         return not isinstance(getattr(self, "gamma", None), str)
 
     # -- what a family implements ------------------------------------------------------------
 
-    def check(self, X: ArrayLike) -> NDArray:
+    def check(self, X: ArrayLike) -> Stack:
         """Return X as a valid stack of samples, or raise ValueError."""
         raise self._not_implemented("check")
 
@@ -196,8 +201,9 @@ class Kernel(Component):
         return self.prepare(X), self.prepare(Z, np.arange(count_samples(Z)))
 
     def _stack(self, X: Stack) -> Stack:
-        """Samples as a sequence: a dict has the length of its views, not of the samples."""
-        return Views(X) if self.views and (is_dict(X) or isinstance(X, tuple)) else X
+        """Samples as a sequence: a dict has the length of its views, a sparse array none."""
+        is_views = self.views and (is_dict(X) or isinstance(X, tuple))
+        return Views(X) if is_views else stack_of(X)
 
     # -- parameters --------------------------------------------------------------------------
 

@@ -6,11 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from ..validation import check_positive
+from ..sparse_vectors import SparseVectors
+from ..stacks import stack_of
+from ..validation import NO_SPARSE, check_positive
 
 __all__ = [
     "as_floats",
     "check_stack",
+    "check_vectors",
     "count_samples",
     "positive_number",
     "require_finite",
@@ -20,10 +23,8 @@ __all__ = [
 
 def as_floats(X: ArrayLike, owner: str) -> NDArray:
     """Return X as a dense real array: float32 is kept, anything else becomes float64."""
-    if issparse(X):
-        raise ValueError(
-            f"{owner} expected a dense array, got a sparse matrix; call .toarray() first."
-        )
+    if issparse(X) or isinstance(X, SparseVectors):
+        raise ValueError(NO_SPARSE.format(owner=owner))
     try:
         array = np.asarray(X)
         if array.dtype == np.float32:
@@ -58,6 +59,19 @@ def check_stack(X: ArrayLike, ndim: int, shape: str, owner: str) -> NDArray:
         raise ValueError(f"{owner} expected samples of shape {shape}, got {array.shape}.{hint}")
     require_finite(array, owner)
     return np.ascontiguousarray(array)
+
+
+def check_vectors(X: ArrayLike | SparseVectors, owner: str) -> NDArray | SparseVectors:
+    """Return X as finite vectors, dense or, where they come so, by their nonzeros."""
+    if not issparse(X) and not isinstance(X, SparseVectors):
+        return check_stack(X, 2, "(n, d)", owner)
+    vectors: SparseVectors = stack_of(X)
+    if vectors.dtype.kind == "c":
+        raise ValueError(f"{owner} expected real numbers, got complex ones.")
+    if vectors.dtype != np.float32:
+        vectors = vectors.astype(np.float64, copy=False)
+    require_finite(vectors.matrix.data, owner)
+    return vectors
 
 
 def count_samples(X: ArrayLike) -> int:

@@ -46,6 +46,7 @@ class DistanceKernel(ExponentialKernel):
     input_ndim = None
     is_positive_definite = None
     takes_objects = True
+    takes_sparse = True
 
     def __init__(
         self, distance: Callable[[NDArray, NDArray], NDArray], gamma: float | str = 1.0

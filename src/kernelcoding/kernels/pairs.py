@@ -11,6 +11,15 @@ from scipy.spatial.distance import cdist
 
 from ..long_calls import product, row_by_row
 from ..parallel import short_slices
+from ..sparse_vectors import SparseVectors
+from ..stacks import Stack
+from .sparse_pairs import (
+    any_sparse,
+    sparse_city_block,
+    sparse_inner_products,
+    sparse_row_sums,
+    sparse_squared_distances,
+)
 
 __all__ = [
     "Points",
@@ -35,16 +44,18 @@ ORIGIN_ROWS = 64  # rows whose mean is the origin: anywhere amid the points will
 class Points(NamedTuple):
     """Vectors with their squared norms."""
 
-    points: NDArray  # (n, d)
+    points: Stack  # (n, d) a dense array or sparse vectors
     squared_norms: NDArray  # (n,)
 
 
-def points_of(X: NDArray) -> Points:
+def points_of(X: NDArray | SparseVectors) -> Points:
     """Prepare vectors of shape (n, d)."""
+    if isinstance(X, SparseVectors):
+        return Points(X, sparse_row_sums(X, power=2).astype(X.dtype, copy=False))
     return Points(X, np.einsum("ij,ij->i", X, X))
 
 
-def require_same_width(left: NDArray, right: NDArray) -> None:
+def require_same_width(left: NDArray | SparseVectors, right: NDArray | SparseVectors) -> None:
     """Raise when two stacks hold samples of different shapes."""
     if left.shape[1:] != right.shape[1:]:
         raise ValueError(
@@ -65,6 +76,8 @@ def _require_whole(P: Points) -> None:
 def inner_products(P: Points, Q: Points) -> NDArray:
     """Inner products of shape (n, m); exactly symmetric when Q is P."""
     require_same_width(P.points, Q.points)
+    if any_sparse(P.points, Q.points):
+        return sparse_inner_products(P.points, Q.points)
     return product(P.points, Q.points.T)
 
 
@@ -77,11 +90,15 @@ def squared_distances(P: Points, Q: Points) -> NDArray:
     digits left for them. Exactly symmetric with a zero diagonal when Q is P.
 
     A row does not depend on the other rows of P, except through the rounding of the product.
+    Vectors that are known by their nonzeros stay where they are, and far from the origin more of
+    their distances are computed from differences.
     """
     from .._compiled.distances import finish_distances
 
     alone = P is Q
     require_same_width(P.points, Q.points)
+    if any_sparse(P.points, Q.points):
+        return sparse_squared_distances(P.points, Q.points)
     _require_whole(P)
     _require_whole(Q)
     if P.points.dtype != Q.points.dtype:
@@ -99,8 +116,10 @@ def squared_distances(P: Points, Q: Points) -> NDArray:
     return distances
 
 
-def city_block(left: NDArray, right: NDArray) -> NDArray:
+def city_block(left: NDArray | SparseVectors, right: NDArray | SparseVectors) -> NDArray:
     """Sums of absolute differences, shape (n, m), in double precision."""
+    if isinstance(left, SparseVectors) or isinstance(right, SparseVectors):
+        return sparse_city_block(left, right)
     found = np.empty((len(left), len(right)))
     return row_by_row(partial(cdist, metric="cityblock"), left, right, found)
 

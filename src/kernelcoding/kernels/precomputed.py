@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import clone
 
+from ..sparse_vectors import SparseVectors
 from ..stacks import objects
 from .base import FeatureNames, Kernel
-from .checks import as_floats, check_stack, count_samples, require_finite, tolerance
+from .checks import (
+    as_floats,
+    check_stack,
+    check_vectors,
+    count_samples,
+    require_finite,
+    tolerance,
+)
 
 __all__ = ["CallableKernel", "Precomputed"]
 
@@ -173,7 +182,8 @@ class CallableKernel(Kernel):
     ----------
     function : callable
         Takes two stacks of samples, returns the matrix of similarities. Numbers come as arrays,
-        anything else, such as a list of texts, as an array of objects of shape (n,).
+        sparse samples as CSR arrays, anything else, such as a list of texts, as an array of objects
+        of shape (n,).
 
     Notes
     -----
@@ -191,12 +201,15 @@ class CallableKernel(Kernel):
     is_positive_definite = None
     input_ndim = None
     takes_objects = True
+    takes_sparse = True
 
     def __init__(self, function: Callable[[NDArray, NDArray], NDArray]) -> None:
         self.function = function
 
     def check(self, X: ArrayLike) -> NDArray:
         """Return X as an array; numbers are made finite floats, other things are left alone."""
+        if issparse(X) or isinstance(X, SparseVectors):
+            return check_vectors(X, "CallableKernel")  # type: ignore[return-value]
         try:
             array = np.asarray(X)
         except ValueError:  # lists of different lengths
@@ -231,7 +244,8 @@ class CallableKernel(Kernel):
         return S if overwrite else S.copy()
 
     def _evaluate(self, left: NDArray, right: NDArray) -> NDArray:
-        values = as_floats(self.function(left, right), "CallableKernel")
+        found: Any = self.function(_handed_over(left), _handed_over(right))
+        values = as_floats(found.toarray() if issparse(found) else found, "CallableKernel")
         expected = (len(left), len(right))
         if values.shape != expected:
             raise ValueError(
@@ -243,3 +257,8 @@ class CallableKernel(Kernel):
         single = left.dtype == np.float32 and right.dtype == np.float32
         # A copy: the function may keep its array, and values are changed in place later.
         return np.array(values, dtype=np.float32 if single else values.dtype)
+
+
+def _handed_over(samples: NDArray | SparseVectors) -> Any:
+    """Samples as a function of the user's takes them."""
+    return samples.tocsr() if isinstance(samples, SparseVectors) else samples

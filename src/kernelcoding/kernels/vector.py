@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ..long_calls import number_by_number
+from ..stacks import Stack
 from .base import FeatureNames, Kernel
-from .checks import check_stack
+from .checks import check_vectors
 from .pairs import Points, city_block, inner_products, points_of, require_same_width
 from .radial import ExponentialKernel, SquaredDistanceKernel
 from .widths import number_gamma, resolve_gamma, variance_width
@@ -20,11 +21,13 @@ __all__ = ["Gaussian", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
 
 
 class _Vectors(Kernel):
-    """Samples are vectors."""
+    """Samples are vectors, dense or sparse."""
 
-    def check(self, X: ArrayLike) -> NDArray:
+    takes_sparse = True
+
+    def check(self, X: ArrayLike) -> Stack:
         """Return X as finite floats of shape (n, d)."""
-        return check_stack(X, 2, "(n, d)", type(self).__name__)
+        return check_vectors(X, type(self).__name__)
 
     def prepare(self, X: ArrayLike, index: NDArray | None = None) -> Points:
         """Return the points and their squared norms."""
@@ -247,4 +250,4 @@ class Laplacian(ExponentialKernel, _Vectors):
         """City-block distances, shape (n, m)."""
         require_same_width(P.points, Q.points)
         distances = city_block(P.points, Q.points)
-        return distances.astype(np.result_type(P.points, Q.points), copy=False)
+        return distances.astype(np.result_type(P.points.dtype, Q.points.dtype), copy=False)

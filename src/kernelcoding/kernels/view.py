@@ -8,11 +8,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
+from ..sparse_vectors import SparseVectors, side_by_side
 from ..stacks import Stack
 from ..views import ViewName, Views, is_frame, is_mixed
 from .base import FeatureNames, Kernel, Prepared, Statistic
-from .checks import as_floats
+from .checks import as_floats, check_vectors
 from .wrappers import Wrapper
 
 __all__ = ["View"]
@@ -169,7 +171,9 @@ class View(Wrapper):
         names = [column for column in self.columns if isinstance(column, str)]  # type: ignore[union-attr]
         return names if len(names) == len(self.columns) else []  # type: ignore[arg-type]
 
-    def _wide(self, X: ArrayLike) -> NDArray:
+    def _wide(self, X: ArrayLike) -> NDArray | SparseVectors:
+        if self.takes_sparse and (issparse(X) or isinstance(X, SparseVectors)):
+            return check_vectors(X, "View")
         wide = as_floats(X, "View")
         if wide.ndim != 2:
             raise ValueError(f"View expected samples of shape (n, d), got {wide.shape}.")
@@ -190,18 +194,24 @@ class View(Wrapper):
             raise ValueError(f"View: columns {missing} are not among {list(known)}.")
         return [known[name] for name in wanted]
 
-    def _chosen(self, X: Stack, feature_names: FeatureNames = None) -> NDArray:
+    def _chosen(self, X: Stack, feature_names: FeatureNames = None) -> Stack:
         """Return the chosen view, or the chosen columns, shape (n, number of columns)."""
         views = self._as_views(X)
         if views is not None:
             return self._of_views(views)
         wide = self._wide(X)
+        columns = self._columns_of(X, wide.shape[1], feature_names)
+        return wide.columns(columns) if isinstance(wide, SparseVectors) else wide[:, columns]
+
+    def _columns_of(
+        self, X: Stack, width: int, feature_names: FeatureNames
+    ) -> slice | list[int] | NDArray:
+        """Which columns of so many are looked at."""
         if isinstance(self.columns, slice):
-            return wide[:, self.columns]
+            return self.columns
         if self._names():
-            return wide[:, self._positions(X, feature_names)]
+            return self._positions(X, feature_names)
         columns = np.asarray([self.columns] if self._one_view else self.columns)
-        width = wide.shape[1]
         if columns.dtype == bool and columns.shape != (width,):
             raise ValueError(f"View: mask of shape {columns.shape} does not fit {width} columns.")
         if columns.dtype != bool and (columns.dtype.kind not in "iu" or columns.ndim != 1):
@@ -211,9 +221,9 @@ class View(Wrapper):
             )
         if columns.dtype != bool and ((columns < -width) | (columns >= width)).any():
             raise ValueError(f"View: columns {columns.tolist()} do not fit {width} columns.")
-        return wide[:, columns]
+        return columns
 
-    def _of_views(self, views: Views) -> NDArray:
+    def _of_views(self, views: Views) -> Stack:
         """One view as it is, a single number per sample as a column; several side by side."""
         if not self.views:
             raise ValueError(
@@ -234,4 +244,7 @@ class View(Wrapper):
                     f"The view {name!r} has shape {column.shape[1:]} per sample: only numbers and "
                     "vectors are put side by side; use a View of its own."
                 )
-        return columns[0] if self._one_view else np.concatenate(columns, axis=1)
+        if self._one_view:
+            return columns[0]
+        some_sparse = any(isinstance(column, SparseVectors) for column in columns)
+        return side_by_side(columns) if some_sparse else np.concatenate(columns, axis=1)

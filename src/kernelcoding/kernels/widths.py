@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..sparse_vectors import SparseVectors
 from .checks import positive_number
 
 if TYPE_CHECKING:
@@ -91,10 +92,19 @@ def mean_width(values: NDArray) -> float:
     return 1.0 / mean if mean > 0 else 1.0
 
 
-def variance_width(X: NDArray) -> float:
+def variance_width(X: NDArray | SparseVectors) -> float:
     """Return scikit-learn's ``gamma="scale"``: one over features times variance."""
-    variance = float(X.var(dtype=np.float64)) if X.size else 0.0
+    variance = _variance(X) if X.size else 0.0
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _variance(X: NDArray | SparseVectors) -> float:
+    """Of all numbers, the zeros included."""
+    if not isinstance(X, SparseVectors):
+        return float(X.var(dtype=np.float64))
+    known, count = X.matrix.data.astype(np.float64), float(len(X)) * X.shape[1]
+    mean = known.sum() / count
+    return float((np.square(known - mean).sum() + (count - known.size) * mean**2) / count)
 
 
 def resolve_gamma(

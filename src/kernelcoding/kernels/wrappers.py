@@ -57,6 +57,11 @@ class Wrapper(Kernel):
         return self.child.takes_objects
 
     @property
+    def takes_sparse(self) -> bool:
+        """Return the inner kernel's."""
+        return self.child.takes_sparse
+
+    @property
     def is_radial(self) -> bool:
         """Return the inner kernel's."""
         return self.child.is_radial

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..sparse_vectors import SparseVectors
 from .errors import ModelFileError
 
 # libsvm's own kernels: one that is an object decides by itself how many numbers there are.
@@ -92,8 +93,17 @@ def check_points(record: Any) -> None:
     """Check vectors with their squared norms: compiled code reads as many norms as vectors."""
     points, norms = record.points, record.squared_norms
     apart = "vectors and their norms do not go together."
-    require(type(points) is np.ndarray and type(norms) is np.ndarray, apart)
+    require(type(points) in (np.ndarray, SparseVectors) and type(norms) is np.ndarray, apart)
     require(points.ndim == 2 and norms.shape == points.shape[:1], apart)
+
+
+def check_sparse_vectors(stack: Any) -> None:
+    """Check sparse rows: compiled code follows their columns, and takes these to be in order."""
+    rows = vars(stack).get("matrix")
+    apart = "sparse samples are not stored as they should be."
+    require(type(rows) is sparse.csr_array and rows.ndim == 2, apart)
+    require(rows.data.dtype in (np.float32, np.float64), apart)
+    require(rows.has_canonical_format and np.all(rows.data), apart)
 
 
 def check_function_transformer(model: Any) -> None:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from . import scikit_learn
 from .archive import ModelArchive
-from .checks import check_points
+from .checks import check_points, check_sparse_vectors
 from .errors import DAMAGED, ModelFileError
 from .history import FIELDS_OF_FORMAT_1, NAMES_OF_FORMAT_1, State, upgraded
 from .registry import class_named, may_hold
@@ -20,7 +20,7 @@ from .writing import CACHES
 
 # Of our records, those that compiled code looks into, and attributes that no other object may have:
 # it would pass for one.
-_CHECKS = {"Points": check_points}
+_CHECKS = {"Points": check_points, "SparseVectors": check_sparse_vectors}
 _THEIRS = ("squared_norms",)
 # Values without parts, in the order in which they are looked for.
 _SIMPLE = ("float", "number", "dtype", "type", "same")

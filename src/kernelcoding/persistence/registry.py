@@ -73,6 +73,7 @@ OWN = {
     "Determinants": "kernels.spd:Determinants",
     "CenteredSamples": "kernels.centered:CenteredSamples",
     "Points": "kernels.pairs:Points",
+    "SparseVectors": "sparse_vectors:SparseVectors",
     "ReferenceStatistic": "kernels.centered:ReferenceStatistic",
     "Rows": "kernels.precomputed:Rows",
     "Views": "views:Views",
