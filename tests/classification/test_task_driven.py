@@ -14,11 +14,11 @@ from helpers.supervised import supervised
 from kernelcoding import constraints, persistence, priors
 from kernelcoding.classification import LinearRule, LogisticRule
 from kernelcoding.classification.task_driven import fitting, logistic_loss
-from kernelcoding.classification.task_driven.adjoint import pull_back
 from kernelcoding.classification.task_driven.atom_steps import ANGLES, atom_gradient
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.dictionary_learning.frames import LandmarkFrame, SampleFrame, unit_norms
 from kernelcoding.formulations import NeighbourFit, Penalised
+from kernelcoding.formulations.adjoint import pull_back
 from kernelcoding.kernels import Gaussian, Precomputed
 from kernelcoding.problem import CodingProblem
 from kernelcoding.solvers.result import Options

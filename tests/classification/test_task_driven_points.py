@@ -12,12 +12,12 @@ from helpers.learning import digits
 from helpers.supervised import supervised
 from kernelcoding import constraints, persistence, priors
 from kernelcoding.classification.task_driven import fitting, logistic_loss
-from kernelcoding.classification.task_driven.adjoint import pull_back
 from kernelcoding.classification.task_driven.atom_steps import ANGLES
 from kernelcoding.classification.task_driven.points import PointFrame, PointSteps, point_gradient
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.dictionary_learning.frames import LandmarkFrame
 from kernelcoding.formulations import NeighbourFit, Penalised
+from kernelcoding.formulations.adjoint import pull_back
 from kernelcoding.kernels import Gaussian, Precomputed
 from kernelcoding.problem import CodingProblem
 from kernelcoding.solvers.result import Options

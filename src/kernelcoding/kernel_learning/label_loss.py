@@ -8,7 +8,9 @@ loss of a sample is minus the log of its own class's: a smooth measure without a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,15 +20,20 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 from ..codes import Codes, dense, products, stacked, times, widened
+from ..formulations import Formulation
 from ..long_calls import eigh
 from ..problem import CodingProblem
 from .held_out import Problems
+from .parts import Part
 from .ratio import RatioProblem
 from .settings import HELD_OUT, KernelLearning
 
 JUDGED = 1000  # samples, at most, where labels have a veto
 REGULARIZATIONS = np.logspace(-6, 1, 15)  # of the regression, relative to the mean curvature
 LOG_TEMPERATURES = (-8.0, 16.0)
+LEAST_FREEDOM = 1e-6  # that a sample keeps when it is left out
+
+Coded = tuple[Part, Formulation, CodingProblem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,31 +115,37 @@ class LabelLoss:
 
     def __call__(self, theta: NDArray) -> NDArray:
         """Loss of each sample, (n,); NotFinite where similarities are no numbers."""
-        scores = self._residual_scores(theta) if self.by_residuals else self._ridge_scores(theta)
+        if self.by_residuals:
+            scores = self.residual_scores(self.coded.coded(theta))
+        else:
+            scores = left_out_scores(self.all_codes(self.coded.coded(theta)), self.truth.targets)
         if self.truth.numbers is None:
             return 0.5 * np.sum((self.truth.targets - scores) ** 2, axis=1)
         return calibrated_loss(scores, self.truth.numbers)
 
-    def _residual_scores(self, theta: NDArray) -> NDArray:
-        """How much of the sample each class explains, (n, S)."""
+    def classes_of(self, part: Part) -> NDArray:
+        """Numbers of the classes of a part's atoms."""
         assert self.truth.atoms is not None
+        return self.truth.atoms[part.atoms if part.numbers is None else part.numbers]
+
+    def residual_scores(self, coded: Iterable[Coded]) -> NDArray:
+        """How much of the sample each class explains, (n, S)."""
         scores = np.zeros_like(self.truth.targets)
-        for part, _, problem in self.coded.coded(theta):
+        for part, _, problem in coded:
             assert part.codes is not None
-            classes = self.truth.atoms[part.atoms if part.numbers is None else part.numbers]
+            classes = self.classes_of(part)
             scores[part.rows] = explained(problem, part.codes, classes, len(scores.T))
         return scores
 
-    def _ridge_scores(self, theta: NDArray) -> NDArray:
-        """Scores of regression on codes, each sample left out, (n, S)."""
+    def all_codes(self, coded: Iterable[Coded]) -> Codes:
+        """Codes of all samples in their order, (n, N)."""
         rows, codes = [], []
         n_atoms = 1 + max(int(part.atoms.max()) for part in self.coded.parts)
-        for part, _, _ in self.coded.coded(theta):
+        for part, _, _ in coded:
             assert part.codes is not None
             rows.append(part.rows)
             codes.append(widened(part.codes, part.atoms, n_atoms))
-        order = np.argsort(np.concatenate(rows))
-        return left_out_scores(stacked(codes)[order], self.truth.targets)
+        return stacked(codes)[np.argsort(np.concatenate(rows))]
 
 
 def explained(problem: CodingProblem, codes: Codes, classes: NDArray, n_classes: int) -> NDArray:
@@ -150,34 +163,52 @@ def explained(problem: CodingProblem, codes: Codes, classes: NDArray, n_classes:
     return found
 
 
-def left_out_scores(codes: Codes, targets: NDArray) -> NDArray:
+class Regression(NamedTuple):
     """Ridge regression with an intercept, each sample left out, at the best regularization."""
-    kernel = products(codes, codes)
-    kernel = kernel - kernel.mean(axis=0)
-    kernel = kernel - kernel.mean(axis=1, keepdims=True)
-    values, vectors = eigh(0.5 * (kernel + kernel.T), driver="evd")
-    values, n = np.maximum(values, 0.0), len(targets)
-    mean = targets.mean(axis=0)
-    right, squares = vectors.T @ (targets - mean), vectors**2
-    unit, best, scores = float(values.mean()) or 1.0, np.inf, targets
-    for regularization in REGULARIZATIONS * unit:
-        shrunk = values / (values + regularization)
-        leverage = squares @ shrunk + 1.0 / n
-        missed = targets - mean - vectors @ (shrunk[:, None] * right)
-        missed /= np.maximum(1.0 - leverage, 1e-6)[:, None]
-        if (error := float(np.sum(missed**2))) < best:
-            best, scores = error, targets - missed
-    return scores
+
+    scores: NDArray  # (n, S)
+    regularization: float  # relative to the mean curvature
+    values: NDArray  # (n,) spectrum of the centred inner products of codes
+    vectors: NDArray  # (n, n)
+
+    @classmethod
+    def of(cls, codes: Codes, targets: NDArray) -> Regression:
+        """In closed form, for all regularizations with one spectrum."""
+        kernel = products(codes, codes)
+        kernel = kernel - kernel.mean(axis=0)
+        kernel = kernel - kernel.mean(axis=1, keepdims=True)
+        values, vectors = eigh(0.5 * (kernel + kernel.T), driver="evd")
+        values, n = np.maximum(values, 0.0), len(targets)
+        mean = targets.mean(axis=0)
+        right, squares = vectors.T @ (targets - mean), vectors**2
+        unit, best, found = float(values.mean()) or 1.0, np.inf, (targets, 1.0)
+        for regularization in REGULARIZATIONS.tolist():
+            shrunk = values / (values + regularization * unit)
+            missed = targets - mean - vectors @ (shrunk[:, None] * right)
+            missed /= np.maximum(1.0 - squares @ shrunk - 1.0 / n, LEAST_FREEDOM)[:, None]
+            if (error := float(np.sum(missed**2))) < best:
+                best, found = error, (targets - missed, regularization)
+        return cls(*found, values, vectors)
+
+
+def left_out_scores(codes: Codes, targets: NDArray) -> NDArray:
+    """Scores of :class:`Regression`."""
+    return Regression.of(codes, targets).scores
 
 
 def calibrated_loss(scores: NDArray, numbers: NDArray) -> NDArray:
     """Minus the log probability of each sample's class, at the best temperature, (n,)."""
     margins = scores - scores[np.arange(len(numbers)), numbers][:, None]
+    return np.asarray(logsumexp(best_temperature(margins) * margins, axis=1))
+
+
+def best_temperature(margins: NDArray) -> float:
+    """What scores are multiplied by, for the least mean loss of their differences."""
     unit = float(np.abs(margins).mean()) or 1.0
-    margins = margins / unit
+    relative = margins / unit
 
     def mean_loss(log_temperature: float) -> float:
-        return float(np.mean(logsumexp(np.exp(log_temperature) * margins, axis=1)))
+        return float(np.mean(logsumexp(np.exp(log_temperature) * relative, axis=1)))
 
     found = minimize_scalar(mean_loss, bounds=LOG_TEMPERATURES, method="bounded")
-    return np.asarray(logsumexp(np.exp(found.x) * margins, axis=1))
+    return float(np.exp(found.x)) / unit

@@ -1,12 +1,18 @@
-"""Parameters of least loss of labels left out: a scan, then ever smaller steps along each."""
+"""Parameters of least loss of labels left out.
+
+A scan comes first. Then one parameter takes ever smaller steps, and several follow the gradient, or
+take such steps one after the other where codes have no derivative.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from ..kernels.base import Kernel
 from .bounds import at_bounds
+from .label_gradient import has_gradient, value_and_gradient
 from .label_loss import LabelLoss
 from .ratio import NotFinite
 from .ratio_search import Found, Range
@@ -18,6 +24,7 @@ STEPS = (0.5, 0.25)  # decades
 # A mean loss of samples is an estimate, and the best of a dozen looks better than it is: what is
 # learned must be better than the start by two standard errors.
 CAUTION = 2.0
+FAR = 1e3  # times the first loss: what parameters without one count
 WORTH = 1e-3  # share of the loss that a step must save: no walk along a plain
 
 
@@ -39,10 +46,11 @@ def search_by_labels(
     walk = Walk(loss, kernel.theta, bounds)
     first = walk.losses
     walk.scan(range(*loss.coded.mixing.indices(len(kernel.theta))), loss.coded.units)
-    for step in STEPS:
-        for _ in range(settings.max_iter):
-            if not walk.sweep(step * np.log(10.0)):
-                break
+    low, high = bounds
+    if np.count_nonzero(high > low) > 1 and has_gradient(loss):
+        walk.descend(settings.max_iter)
+    else:
+        walk.shorten(settings.max_iter)
     gain = first - walk.losses
     theta, status, notes = walk.theta, "learned", []
     if gain.mean() <= CAUTION * gain.std() / np.sqrt(len(gain)):
@@ -87,6 +95,32 @@ class Walk:
                 for decade in DECADES:
                     self._move(i, start + decade * np.log(10.0))
 
+    def descend(self, max_iter: int) -> None:
+        """Along the gradient of the mean loss, between the bounds."""
+        low, high = self.bounds
+        free, start = high > low, self.theta.copy()
+
+        def value(part: NDArray) -> tuple[float, NDArray]:
+            trial = start.copy()
+            trial[free] = part
+            try:
+                losses, gradient = value_and_gradient(self.loss, trial)
+            except NotFinite:  # the step is refused and a shorter one taken
+                return FAR * self.history[0], np.zeros(len(part))
+            self.adopt(trial, losses)
+            return float(losses.mean()), gradient[free]
+
+        limits = list(zip(low[free], high[free], strict=True))
+        options = {"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": WORTH}
+        minimize(value, start[free], jac=True, method="L-BFGS-B", bounds=limits, options=options)
+
+    def shorten(self, max_iter: int) -> None:
+        """Ever smaller steps along each parameter."""
+        for step in STEPS:
+            for _ in range(max_iter):
+                if not self.sweep(step * np.log(10.0)):
+                    break
+
     def sweep(self, step: float) -> bool:
         """Steps along each parameter, on as long as they help; whether any did."""
         helped = False
@@ -116,6 +150,10 @@ class Walk:
             losses = self.loss(trial)
         except NotFinite:
             return False
+        return self.adopt(trial, losses)
+
+    def adopt(self, trial: NDArray, losses: NDArray) -> bool:
+        """Whether losses are so much lower that these parameters are the best so far."""
         if not losses.mean() < (1.0 - WORTH) * self.losses.mean():
             return False
         self.theta, self.losses = trial, losses

@@ -6,7 +6,7 @@ Pair statistics are computed once; each value of the parameters costs a profile 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -158,6 +158,17 @@ class RatioProblem:
     def coded(self, theta: NDArray) -> Iterator[tuple[Part, Formulation, CodingProblem]]:
         """Every part with its formulation, its problem and its codes."""
         return self._coded(*self._arrays(self.normalised(theta))[2])
+
+    def pull_back(self, theta: NDArray, found: Iterable[tuple[Part, NDArray, NDArray]]) -> NDArray:
+        """Derivatives in theta of something with these in each part's cross and Gram matrices."""
+        actual = self.normalised(theta)
+        kernel, clipping, (own, cross, gram) = self._arrays(actual)
+        d_cross, d_gram = np.zeros_like(cross), np.zeros_like(gram)
+        for part, by_cross, by_gram in found:
+            assign(d_cross, part, by_cross)
+            d_gram[np.ix_(part.atoms, part.atoms)] += by_gram
+        gradient = self._contract(kernel, clipping, np.zeros_like(own), d_cross, d_gram)
+        return self._through_shares(actual, gradient)
 
     def loss_and_spread(self, theta: NDArray) -> tuple[float, float]:
         """L and J."""
@@ -332,10 +343,17 @@ class RatioProblem:
             ratio += weight * self.scale * float(shares @ excess)
             gradient[self.mixing] += weight * self.scale * shares * (1.0 + excess)
             self._through_units(theta, gradient, weight * self.scale * shares * (1.0 + excess))
-        inner = gradient[self.mixing].copy()
-        gradient[self.mixing] = inner - shares * inner.sum()  # through the normalisation
-        self._through_units(theta, gradient, -shares * inner.sum())
-        return ratio, gradient
+        return ratio, self._through_shares(theta, gradient)
+
+    def _through_shares(self, theta: NDArray, gradient: NDArray) -> NDArray:
+        """A gradient in normalised parameters as one in those before."""
+        logs = theta[self.mixing]
+        if logs.size:
+            shares = np.exp(logs + self.units)
+            inner = gradient[self.mixing].copy()
+            gradient[self.mixing] = inner - shares * inner.sum()
+            self._through_units(theta, gradient, -shares * inner.sum())
+        return gradient
 
 
 def _mixture(kernel: Kernel, own: Any) -> tuple[slice, NDArray]:

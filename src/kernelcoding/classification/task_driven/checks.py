@@ -6,9 +6,9 @@ from typing import Protocol
 
 from ...coders.base import BaseKernelCoder
 from ...dictionary_learning.updates.points import PointsUpdate
+from ...formulations.adjoint import why_no_adjoint
 from ...kernels import Kernel
 from ..rules import BilinearRule, Rule
-from .adjoint import why_no_adjoint
 from .augmentation import Augment
 
 JOINT, TASK_DRIVEN = "joint", "task-driven"

@@ -17,11 +17,11 @@ from ...codes import dense, times
 from ...dictionary_learning.coding import Coded, code_all
 from ...dictionary_learning.learner import AtomLearner, Snapshot
 from ...dictionary_learning.state import Candidate
+from ...formulations.adjoint import has_adjoint, pull_back
 from ...problem import CodingProblem
 from ..classifiers import LinearClassifier
 from ..labels import Labels
 from . import logistic_loss
-from .adjoint import has_adjoint, pull_back
 from .atom_steps import AtomSteps
 from .augmentation import Augmentation
 from .multinomial import RHOS, scale_of

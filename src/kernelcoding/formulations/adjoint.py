@@ -20,11 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...codes import Codes, times
-from ...formulations import Formulation, NeighbourFit, Penalised
-from ...penalty import Penalty
-from ...priors import FixedPrior, LocalCoordinate, Locality
-from ...problem import CodingProblem
+from ..codes import Codes, times
+from ..penalty import Penalty
+from ..priors import FixedPrior, LocalCoordinate, Locality
+from ..problem import CodingProblem
+from .base import Formulation
+from .neighbours import NeighbourFit
+from .penalised import Penalised
 
 ROOM = 2**20  # numbers in a stack of small systems
 
