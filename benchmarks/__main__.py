@@ -15,13 +15,15 @@ def main():
     parser.add_argument("suites", nargs="*", help=f"of {', '.join(SUITES)}; default all")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--size", type=int, help="rows per block of the suite distributed")
+    parser.add_argument("--part", nargs="+", help="of the suite distributed; default all")
     arguments = parser.parse_args()
     print(machine())
     for name in arguments.suites or SUITES:
         rows = []
-        settings = {"rows": arguments.size} if arguments.size and name == "distributed" else {}
+        settings = {"rows": arguments.size, "parts": arguments.part}
+        settings = {key: given for key, given in settings.items() if given}
         suite = importlib.import_module(f"benchmarks.{name}")
-        for row in suite.run(arguments.quick, **settings):
+        for row in suite.run(arguments.quick, **(settings if name == "distributed" else {})):
             rows.append(row)
             print(
                 f"  {row.case} vs {row.peer} ({row.threads} threads): {row.ratio:.2f}", flush=True

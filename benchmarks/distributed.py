@@ -1,19 +1,24 @@
-"""Lazy coding and learning on a local cluster: overhead, speed-up, time and memory against size.
+"""Lazy coding and learning on a local cluster: overhead, speed-up, peers, memory and size.
 
 The scheduler of a local cluster lives in the client's process: their memory is one figure.
 """
 
 import os
+import resource
+import sys
 import time
+from contextlib import contextmanager
+from functools import partial
 
 import dask.array as da
 import numpy as np
 from sklearn.decomposition import SparseCoder
 from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
 import kernelcoding as kc
-from distributed import Client, LocalCluster, wait
+from distributed import Client, LocalCluster, futures_of, wait
 from kernelcoding.kernels import Gaussian
 
 from .judge import Measured, Row, peak_memory
@@ -21,6 +26,15 @@ from .judge import Measured, Row, peak_memory
 ROWS = 20_000  # of a block
 FEATURES = 64
 KERNEL = Gaussian(gamma=1 / FEATURES)
+REPEATS = 3
+
+
+def run(quick, rows=ROWS, parts=None):
+    for name in parts or PARTS:
+        yield from PARTS[name](quick, rows)
+
+
+# Samples, models, a cluster ---------------------------------------------------------------------
 
 
 def block(block_info=None):
@@ -37,24 +51,93 @@ def samples(n, rows=ROWS):
     return da.map_blocks(block, chunks=(chunks, (FEATURES,)), dtype=float, meta=np.empty((0, 0)))
 
 
+def coder_of(X, n_atoms):
+    D = X[:n_atoms].compute(scheduler="synchronous")
+    return kc.KernelSparseCoder(KERNEL, D, 0.05, sparse_output=True).fit(D)
+
+
+def learner(rounds=2, **settings):
+    coder = kc.KernelSparseCoder(KERNEL, alpha=0.05, sparse_output=True)
+    settings = {"n_atoms": 100, "n_landmarks": 300, "tol": 0, **settings}
+    return kc.KernelDictionaryLearning(coder, max_iter=rounds, **settings)
+
+
+@contextmanager
+def cluster(n_workers):
+    """Worker processes of one thread each, which have loaded compiled code."""
+    with (
+        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as made,
+        Client(made) as client,
+    ):
+        few = samples(200 * n_workers, 200)
+        learner().fit(few).transform(few).compute()
+        yield client
+
+
 def timed(function):
     start = time.perf_counter()
-    found = function()
-    return time.perf_counter() - start, found
+    function()
+    return time.perf_counter() - start
 
 
-def coded(coder, X):
+def best(function, repeats=REPEATS):
+    return min(timed(function) for _ in range(repeats))
+
+
+def row(case, peer, ours, theirs, peak=np.nan, **facts):
+    load = {"load": round(os.getloadavg()[0], 1)} if hasattr(os, "getloadavg") else {}
+    return Row("distributed", case, peer, 1, Measured(ours, theirs, peak), {**facts, **load})
+
+
+# What is measured -------------------------------------------------------------------------------
+
+
+def code(coder, X):
     """Codes stay with the workers."""
-    wait(coder.transform(X).persist())
+    finish(coder.transform(X).persist())
 
 
-def learner():
-    coder = kc.KernelSparseCoder(KERNEL, alpha=0.05)
-    return kc.KernelDictionaryLearning(coder, n_atoms=100, n_landmarks=300, max_iter=2, tol=0)
+def finish(held):
+    """Wait for what workers compute; an error there is one here."""
+    wait(held)
+    for future in futures_of(held):
+        if future.status != "finished":
+            future.result()
 
 
-def learn(X):
-    return learner().fit(X)
+def best_round(X, rounds=4):
+    """Seconds of the fastest round after the first, atoms and codes together."""
+    ends = []
+
+    def note(progress):
+        if progress.step == "codes":
+            ends.append(progress.seconds)
+
+    learner(rounds, callback=note).fit(X)
+    return float(np.diff(ends)[1:].min())
+
+
+def speed(quick, rows):
+    """Blocks that workers have in memory: lazy and local coding, one worker and two."""
+    made = samples((4 if quick else 10) * rows, rows)
+    coder, here = coder_of(made, 500), made.compute(scheduler="synchronous")
+    coder.transform(here[:100])
+    times = {}
+    for count in (1, 2):
+        with cluster(count):
+            X = made.persist()
+            finish(X)
+            code(coder, X)
+            coding = local = np.inf
+            for _ in range(REPEATS):  # in turns
+                coding = min(coding, timed(lambda X=X: code(coder, X)))
+                if count == 1:
+                    local = min(local, timed(lambda: coder.transform(here)))
+            times[count] = coding, best_round(X)
+            if count == 1:
+                yield row("lazy coding", "local call", coding, local)
+    yield row("coding, 2 workers", "1 worker", times[2][0], times[1][0])
+    yield row("a round of learning, 2 workers", "1 worker", times[2][1], times[1][1])
 
 
 def learn_online(X):
@@ -63,78 +146,122 @@ def learn_online(X):
     for _ in range(2):
         for number in range(X.numblocks[0]):
             model.partial_fit(X.blocks[number].compute(scheduler="synchronous"))
-    return model
 
 
-def coded_elsewhere(D, X):
+def parallel_post_fit():
+    """The wrapper of dask-ml, or None where that is not installed."""
+    try:
+        from dask_ml.wrappers import ParallelPostFit
+    except ImportError:
+        print("  dask-ml is not installed: the row beside it is left out")
+        return None
+    return ParallelPostFit
+
+
+def coded_elsewhere(wrapper, D, X):
     """A Nystroem map with the atoms as landmarks, and sparse codes of scikit-learn."""
     chart = Nystroem(gamma=KERNEL.gamma, n_components=len(D), random_state=0).fit(D)
     atoms = normalize(chart.transform(D))
     peer = SparseCoder(atoms, transform_algorithm="lasso_cd", transform_alpha=0.05)
-    codes = X.map_blocks(
-        lambda part: peer.transform(chart.transform(part)),
-        chunks=(X.chunks[0], (len(D),)),
-        meta=np.empty((0, 0)),
+    like = np.empty((0, len(D)))
+    pipeline = wrapper(make_pipeline(chart, peer), transform_meta=like)
+    finish(pipeline.transform(X).persist())
+
+
+def peers(quick, rows):
+    """What a user would do otherwise, on two workers or in one process."""
+    X = samples((2 if quick else 4) * rows, rows)
+    wrapper = parallel_post_fit()
+    with cluster(2):
+        held = X.persist()
+        finish(held)
+        coder = coder_of(X, 100)
+        repeats = 2
+        ours = best(lambda: code(coder, held), repeats)
+        if wrapper is not None:
+            D = coder.dictionary_.points
+            theirs = best(lambda: coded_elsewhere(wrapper, D, held), repeats)
+            yield row(
+                "coding, 100 atoms, 2 workers",
+                "dask_ml ParallelPostFit(Nystroem, SparseCoder)",
+                ours,
+                theirs,
+            )
+        fitted = timed(lambda: learner().fit(held))
+    yield row(
+        "learning, 2 rounds, 2 workers",
+        "partial_fit in one process, 2 epochs",
+        fitted,
+        timed(lambda: learn_online(X)),
     )
-    wait(codes.persist())
 
 
-def beside_scikit_learn(D, X):
-    """Seconds of the peer, and of lazy coding with the same atoms; the second of two runs each."""
-    own = kc.KernelSparseCoder(KERNEL, D, 0.05, sparse_output=True).fit(D)
-    runs = (lambda: coded_elsewhere(D, X)), (lambda: coded(own, X))
-    return [[timed(function)[0] for _ in range(2)][1] for function in runs]
+def memory(quick, rows):
+    """Megabytes that client and scheduler add at their peak, against the number of blocks."""
+    first = None
+    with cluster(2):
+        for count in (50, 200) if quick else (50, 500, 2000):
+            X, found = samples(count * rows // 100, rows // 100), []
+            peak = peak_memory(lambda X=X, found=found: found.append(timed(partial(learn, X))))
+            first = first or found[0]
+            yield row(
+                f"learning from {count} blocks of {rows // 100} rows",
+                "50 blocks",
+                found[0],
+                first,
+                peak,
+            )
 
 
-def sizes_of(quick, rows):
-    return (5 * rows,) if quick else (5 * rows, 50 * rows)
+def learn(X):
+    return learner().fit(X)
 
 
-def run(quick, rows=ROWS):
-    few = samples(2 * rows if quick else 10 * rows, rows)
-    D = few[:500].compute(scheduler="synchronous")
-    coder = kc.KernelSparseCoder(KERNEL, D, 0.05, sparse_output=True).fit(D)
-    here = few.compute(scheduler="synchronous")
-    coder.transform(here[:100])
-    local = timed(lambda: coder.transform(here))[0]
-    times = {}
-    for count in (1, 2):
-        with (
-            LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
-            Client(cluster),
-        ):
-            coded(coder, few)  # workers load compiled code
-            found = timed(lambda: coded(coder, few))[0], timed(lambda: learn(few))[0]
-            times[count] = found
-            if count == 2:
-                sized = [
-                    (n, timed(lambda n=n: learn(samples(n, rows)))[0])
-                    for n in sizes_of(quick, rows)
-                ]
-                elsewhere, same = beside_scikit_learn(D[:100], few[:rows])
-                memory = list(memory_against_blocks(rows // 10))
-    online = timed(lambda: learn_online(few))[0]
-    one, two = times[1], times[2]
-    yield row("lazy coding", "local call", one[0], local)
-    yield row("coding, 2 workers", "1 worker", two[0], one[0])
-    yield row("learning, 2 workers", "1 worker", two[1], one[1])
-    yield row("learning, 2 workers", "partial_fit in one process", two[1], online)
-    yield row("one block, 100 atoms", "Nystroem and SparseCoder", same, elsewhere)
-    for n, seconds in sized:
-        yield row(f"learning from {n} samples", f"{sized[0][0]} samples", seconds, sized[0][1])
-    for count, seconds, peak in memory:
-        yield row(f"learning from {count} blocks", "50 blocks", seconds, memory[0][1], peak)
+def processor_seconds(client):
+    """Of client and scheduler, and of all workers."""
+    return time.process_time() + sum(client.run(time.process_time).values())
 
 
-def memory_against_blocks(rows):
-    """Blocks, seconds, and megabytes that client and scheduler took at their peak."""
-    learn(samples(10 * rows, rows))  # what is loaded once
-    for count in (50, 500):
-        X, found = samples(count * rows, rows), []
-        peak = peak_memory(lambda X=X, found=found: found.append(timed(lambda: learn(X))[0]))
-        yield count, found[0], peak
+def peak_of_process():
+    """Megabytes that the process has ever held."""
+    scale = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
 
 
-def row(case, peer, ours, theirs, peak=np.nan):
-    load = {"load": round(os.getloadavg()[0], 1)} if hasattr(os, "getloadavg") else {}
-    return Row("distributed", case, peer, 1, Measured(ours, theirs, peak), load)
+def count_nonzeros(codes):
+    return np.array([codes.nnz])
+
+
+def size(quick, rows):
+    """Learning, first codes and one round, and coding of samples that are made block by block."""
+    for task in TASKS:
+        first = None
+        for n in (5 * rows, 10 * rows) if quick else (5 * rows, 50 * rows, 500 * rows):
+            with cluster(2) as client:
+                start = processor_seconds(client)
+                seconds = timed(partial(TASKS[task], samples(n, rows)))
+                used = processor_seconds(client) - start
+                worker = max(client.run(peak_of_process).values())
+                peak = max(worker, peak_of_process())
+            first = first or (n, used, seconds)
+            facts = {"processor s": round(used, 1)}
+            if n > first[0]:
+                scale = np.log(n / first[0])
+                facts["exponent"] = float(np.log(used / first[1]) / scale)
+                facts["exponent of wall clock"] = float(np.log(seconds / first[2]) / scale)
+            yield row(
+                f"{task}, {n} samples", f"{first[0]} samples", seconds, first[2], peak, **facts
+            )
+
+
+def learn_few(X):
+    learner(rounds=1, n_atoms=50, n_landmarks=100).fit(X)
+
+
+def code_all(X):
+    codes = coder_of(X, 100).transform(X)
+    codes.map_blocks(count_nonzeros, drop_axis=1, dtype=int).sum().compute()
+
+
+TASKS = {"learning, 50 atoms": learn_few, "coding, 100 atoms": code_all}
+PARTS = {"speed": speed, "peers": peers, "memory": memory, "size": size}

@@ -29,6 +29,28 @@ class Block:
     beside: Beside = ()  # the same rows of other arrays
 
 
+class Kept:
+    """What a pass over blocks has left where it was made.
+
+    Parameters
+    ----------
+    parts : list
+        One per block, or for several, in order.
+    """
+
+    def __init__(self, parts: list[Any]):
+        self.parts = parts
+
+    def map_reduce(
+        self,
+        function: Callable[..., Answer],
+        state: tuple[Any, ...],
+        merge: Callable[[Answer, Answer], Answer],
+    ) -> Answer:
+        """Answers of a function of each part (and the state), merged as those of the pass were."""
+        return reduce(merge, (function(part, *state) for part in self.parts))
+
+
 class Blocks:
     """Samples that are visited block by block.
 
@@ -70,6 +92,29 @@ class Blocks:
             About the size of an answer: small blocks are not worth one each.
         """
         raise NotImplementedError
+
+    def map_keep(
+        self,
+        function: Callable[..., Answer],
+        state: tuple[Any, ...],
+        merge: Callable[[Answer, Answer], Answer],
+        split: Callable[[Answer], tuple[Any, Answer]],
+        beside: Beside = (),
+        step: int | None = None,
+        answer_bytes: int = 0,
+    ) -> tuple[Answer, Kept]:
+        """As ``map_reduce``; what ``split`` takes off an answer stays where it was made.
+
+        Parameters
+        ----------
+        function, state, merge, beside, step, answer_bytes
+            As in :meth:`map_reduce`.
+        split : callable
+            Of an answer: what stays, and the rest, which goes on to be merged.
+        """
+        answer = self.map_reduce(function, state, merge, beside, step, answer_bytes)
+        kept, rest = split(answer)
+        return rest, Kept([kept])
 
 
 class ArrayBlocks(Blocks):

@@ -1,5 +1,10 @@
 """Learning that was broken off goes on from its checkpoint, to the same bits."""
 
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -8,6 +13,7 @@ import kernelcoding as kc
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
 
 
 class Killed(Exception):
@@ -88,3 +94,50 @@ def test_what_cannot_go_on_is_refused(tmp_path):
             learning(path, **settings).fit(data(), np.arange(400) % 3)
     with pytest.raises(ValueError, match="There is no folder"):
         learning(tmp_path / "none" / "rounds.kc").fit(data())
+
+
+# A client that is killed ------------------------------------------------------------------------
+
+SCRIPT = """
+import sys
+
+sys.path.insert(0, sys.argv[1])
+from distributed import Client
+from test_checkpoints import data, lazy, learning
+
+
+def tell(progress):
+    print(progress.iteration, progress.step, flush=True)
+    if progress.iteration == 3:
+        sys.stdin.read()  # until the end: in the middle of a round
+
+
+with Client(sys.argv[3]):
+    learning(sys.argv[2], callback=tell).fit(lazy(data()))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are killed otherwise here")
+def test_a_killed_client_goes_on_in_another_process(cluster, tmp_path):
+    """SIGKILL in the third round: no line of ours runs any more, and the file is whole."""
+    path = tmp_path / "rounds.kc"
+    given = Path(__file__).parent, path, cluster.scheduler_address
+    command = [sys.executable, "-c", SCRIPT, *map(str, given)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as client:
+        seen = next(line for line in client.stdout if line.startswith("3 "))
+        client.kill()
+        assert client.wait(timeout=60) == -signal.SIGKILL
+    assert seen == "3 atoms\n"
+    assert kc.load(path).n_iter_ == 2
+    rounds = []
+    with dask.config.set(scheduler="synchronous"):
+        truth = learning().fit(lazy(data()))
+    with distributed.Client(cluster) as client:
+        client.wait_for_workers(2, timeout=60)
+        found = learning(path, callback=lambda now: rounds.append(now.iteration)).fit(lazy(data()))
+    assert min(rounds) == 3
+    assert_array_equal(found.dictionary_.weights, truth.dictionary_.weights)
+    assert_array_equal(found.objective_history_, truth.objective_history_)
+    assert not path.exists()

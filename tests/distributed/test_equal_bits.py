@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import kernelcoding as kc
+from kernelcoding.classification import one_vs_rest
 from kernelcoding.kernels import Gaussian
 
 dask = pytest.importorskip("dask")
@@ -43,6 +45,12 @@ def lazy():
 def learning(kernel="rbf", **settings):
     coder = kc.KernelSparseCoder(kernel, alpha=0.05)
     return kc.KernelDictionaryLearning(coder, n_atoms=12, n_landmarks=40, max_iter=3, **settings)
+
+
+def with_margins():
+    coder = kc.KernelSparseCoder(alpha=0.05)
+    settings = {"n_atoms": 9, "n_landmarks": 30, "max_iter": 1, "eta": 0.1, "rho": 1e-2}
+    return kc.SupervisedKernelCoding(coder, classifier="max-margin", **settings)
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +153,70 @@ def test_a_worker_killed_while_it_merges_changes_nothing(client, tmp_path):
     client.wait_for_workers(2, timeout=60)
 
 
+def kept_and_summed(block, scale):
+    return (scale * block.samples,), block.samples.sum(axis=0)
+
+
+def joined(left, right):
+    return left[0] + right[0], merged(left[1], right[1])
+
+
+def split(answer):
+    return np.vstack(answer[0]), ((), answer[1])
+
+
+def squares(part, power):
+    return (part**power).sum(axis=0)
+
+
+def test_what_was_kept_and_is_lost_with_its_worker_is_made_again(client):
+    """Codes of a round stay with the workers while a classifier passes over them."""
+    from kernelcoding.distributed.samples import DaskSamples
+
+    X = DaskSamples(lazy())
+    with dask.config.set(scheduler="synchronous"):
+        answer, kept = X.map_keep(kept_and_summed, (2.0,), joined, split)
+        truth = answer[1], kept.map_reduce(squares, (2,), merged)
+    answer, kept = X.map_keep(kept_and_summed, (2.0,), joined, split)
+    victim = workers(client)[0]
+    assert all(client.who_has(distributed.futures_of(kept.parts)).values())
+    os.kill(victim, signal.SIGKILL)
+    found = answer[1], kept.map_reduce(squares, (2,), merged)
+    assert_array_equal(found, truth)
+    client.wait_for_workers(2, timeout=60)
+    assert victim not in workers(client)
+
+
+def test_rounds_do_not_chain_and_leave_nothing(cluster, client):
+    """The scheduler knows as many tasks in a late round as in an early one, and none after."""
+    known = []
+
+    def count(progress):
+        if progress.step == "codes":
+            known.append(len(cluster.scheduler.tasks))
+
+    learning(callback=count, tol=0).set_params(max_iter=5).fit(lazy())
+    assert len(known) == 6
+    assert max(known[3:]) <= max(known[:3])
+    deadline = time.monotonic() + 30
+    while cluster.scheduler.tasks and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not cluster.scheduler.tasks
+
+
+def test_client_and_scheduler_hold_a_few_kilobytes_per_block(client):
+    """Both are this process; samples and codes of a block would be fifty times as much."""
+    rows, peaks = 1000, []
+    for count in (10, 60):
+        X = da.random.default_rng(0).normal(size=(count * rows, 6), chunks=(rows, 6))
+        tracemalloc.start()
+        learning().set_params(max_iter=1).fit(X)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    block_and_codes = rows * (6 + 12) * 8
+    assert (peaks[1] - peaks[0]) / 50 < 0.3 * block_and_codes
+
+
 def test_the_tree_of_merges_has_a_width_of_eight():
     from kernelcoding.distributed.samples import DaskSamples
 
@@ -164,11 +236,18 @@ def test_the_tree_of_merges_has_a_width_of_eight():
     assert found == fold([fold(starts[:8]), fold(starts[8:])])
 
 
-def test_any_number_of_workers_gives_equal_bits(cluster, client, truth):
+def test_any_number_of_workers_gives_equal_bits(cluster, client, truth, monkeypatch):
+    monkeypatch.setattr(one_vs_rest, "ROUGH", 2)  # a pass each
+    y = np.arange(N) % 3
+    with dask.config.set(scheduler="synchronous"):
+        margins = with_margins().fit(lazy(), y)
     for count in (2, 3, 1):
         cluster.scale(count)
         client.wait_for_workers(count, timeout=60)
         while len(client.scheduler_info()["workers"]) > count:
             time.sleep(0.05)
         assert_equal_bits(learning().fit(lazy()), truth)
+        found = with_margins().fit(lazy(), y)
+        assert_equal_bits(found, margins)
+        assert_array_equal(found.classifier_.weights, margins.classifier_.weights)
     cluster.scale(2)  # as other tests expect it

@@ -8,8 +8,10 @@ import cloudpickle
 import dask
 import dask.array as da
 import numpy as np
+import pandas as pd
 import pytest
 from dask.sizeof import sizeof
+from numpy.testing import assert_array_equal
 
 import kernelcoding as kc
 from helpers.lazy_models import assert_same_bits, at_equal_blocks, estimators, vectors
@@ -139,3 +141,28 @@ def test_a_block_that_ends_every_worker_is_told(client, tmp_path):
         save(codes, tmp_path)
     with pytest.raises(ValueError, match="of 2 chunks are missing"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["array", "sum", "frame"])
+def test_blocks_that_workers_hold_are_taken_as_they_are(client, kind, tmp_path):
+    """``X.persist()``: a task was handed the key of its block, and not the block."""
+    X = np.random.default_rng(0).normal(size=(90, 4))
+    blocks, y = (X[:40], X[40:]), (X[:, 0] > 0).astype(int)
+    coder = kc.KernelSparseCoder("rbf", alpha=0.05, atoms=10).fit(X[:40])
+    lazy, labels = da.from_array(X, chunks=((40, 50), 4)) + 0, da.from_array(y, chunks=45) + 0
+    held = {
+        "array": lambda: lazy.persist(),
+        "sum": lambda: lazy.persist() + 0.0,
+        "frame": lambda: lazy.to_dask_dataframe(columns=list("abcd")).persist(),
+    }[kind]()
+    if kind == "frame":
+        names = [pd.DataFrame(block, columns=list("abcd")) for block in blocks]
+        blocks, coder = names, coder.fit(names[0])
+    codes = coder.transform(held).persist()
+    truth = np.vstack([coder.transform(block) for block in blocks])
+    assert_array_equal(codes.compute(), truth)
+    save(codes, tmp_path / "codes")
+    assert_array_equal(load(tmp_path / "codes").compute(), truth)
+    if kind == "array":
+        model = kc.SupervisedKernelCoding(n_atoms=4, n_landmarks=10, max_iter=1, eta=0.1, rho=0.1)
+        assert model.fit(held, labels.persist()).score(X, y) > 0.8

@@ -1,20 +1,24 @@
 """Supervised learning from samples that are far away: one pass over blocks for each half-step.
 
-No code is kept. Ridge regression asks of the codes two sums, Y'Y and Y'T, which every pass brings
-along; what "auto" stands for, and how likely labels are, is judged on samples drawn at random.
+Ridge regression asks of the codes two sums, Y'Y and Y'T, which every pass brings along: no code is
+kept. Other losses ask for a pass over the codes per step; the codes of one round stay with the
+workers for these. They are found from nothing, never from those of the round before: a lost part
+then costs one block. What "auto" stands for, and how likely labels are, is judged on samples drawn
+at random.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ..blocks import Blocks
+from ..codes import stacked
 from ..dictionary_learning.coding import (
     Coded,
     Everywhere,
@@ -33,11 +37,12 @@ from ..gram import GramFacts
 from ..kernel_learning import KernelLearning
 from ..stacks import Stack
 from .classifiers import Classifier, LinearClassifier
+from .far_codes import FarCodes, LabelledCodes
 from .joint_kernel import is_joint
 from .labelled import Labelled
 from .learner import PASSES, SupervisedLearner, of_classifier
 from .ridge import CodeSums
-from .rules import LinearRule, Rule
+from .rules import LinearRule, MaxMarginRule, Rule
 from .task_driven import TASK_DRIVEN
 
 DRAWN = 4000  # samples on which choices are judged
@@ -56,9 +61,9 @@ def check_far(estimator: BaseEstimator, asked: Asked, X: Stack | Blocks, rule: R
     if asked.training == TASK_DRIVEN:
         why = f"training={TASK_DRIVEN!r} draws batches of samples in any order"
         refuse_far(estimator, X, why, 'training="joint"')
-    if type(rule) is not LinearRule:
-        why = f"classifier={asked.classifier!r} is fitted to the codes of all samples at once"
-        refuse_far(estimator, X, why, 'classifier="linear"')
+    if not isinstance(rule, LinearRule):
+        why = f"classifier={asked.classifier!r} compares the codes of all samples with landmarks'"
+        refuse_far(estimator, X, why, 'classifier="linear", "max-margin" or "logistic"')
     if is_joint(asked.learn_kernel):
         why = 'criterion="joint" moves the kernel with the codes of all samples'
         refuse_far(estimator, X, why, 'KernelLearning(criterion="ratio") or "held-out"')
@@ -84,6 +89,7 @@ class LabelsBeside:
             self.eta * class_weight,
             block.similarity,
             max_passes=PASSES,
+            settles=True,
         )
 
 
@@ -93,10 +99,22 @@ class LabelledPart:
 
     part: Part
     sums: CodeSums
+    kept: tuple[LabelledCodes, ...] = ()
 
     def plus(self, other: LabelledPart) -> LabelledPart:
         """What both add."""
-        return LabelledPart(self.part.plus(other.part), self.sums.plus(other.sums))
+        kept = self.kept + other.kept
+        return LabelledPart(self.part.plus(other.part), self.sums.plus(other.sums), kept)
+
+    def split(self) -> tuple[LabelledCodes, LabelledPart]:
+        """Codes, which stay where they are, and the sums."""
+        parts = self.kept
+        kept = LabelledCodes(
+            stacked([one.codes for one in parts]),
+            np.concatenate([one.targets for one in parts]),
+            np.concatenate([one.weight for one in parts]),
+        )
+        return kept, replace(self, kept=())
 
 
 def labels_of(block: SampleBlock) -> tuple[NDArray, NDArray]:
@@ -107,17 +125,28 @@ def labels_of(block: SampleBlock) -> tuple[NDArray, NDArray]:
     return targets.astype(np.float64), ones if class_weight is None else class_weight
 
 
-def code_and_sum(block: SampleBlock, now: Pass, mean_weight: float) -> LabelledPart:
-    """Code some samples, and sum up for atoms and classifier; the codes are not kept."""
+def code_and_sum(
+    block: SampleBlock, now: Pass, mean_weight: float, keeps: bool = False
+) -> LabelledPart:
+    """Code some samples, and sum up for atoms and classifier."""
     found = code_block(block, replace(now, keep=True))
     targets, class_weight = labels_of(block)
     counted = of_classifier(class_weight, block.weight, mean_weight)
     codes, _ = found.kept[0]
-    return LabelledPart(replace(found, kept=()), CodeSums.of(codes, targets, counted))
+    kept = (LabelledCodes(codes, targets.astype(np.int8), counted),) if keeps else ()
+    return LabelledPart(replace(found, kept=()), CodeSums.of(codes, targets, counted), kept)
+
+
+class Visited(NamedTuple):
+    """What a pass has found."""
+
+    coded: Coded
+    sums: CodeSums
+    codes: FarCodes | None  # with the workers, for losses that are no squares
 
 
 class FarLearner(SupervisedLearner):
-    """Atoms and ridge regression of their codes, for samples in blocks that are not here.
+    """Atoms and a linear classifier of their codes, for samples in blocks that are not here.
 
     Parameters
     ----------
@@ -128,7 +157,7 @@ class FarLearner(SupervisedLearner):
 
     keep_codes = False
     frame: LandmarkFrame
-    _code_sums: CodeSums
+    _visited: Visited | None = None
 
     def formulations(self, now: Candidate) -> FormulationAt:
         """Codes of a block look at its labels as soon as there is a classifier."""
@@ -142,12 +171,13 @@ class FarLearner(SupervisedLearner):
     def code(self) -> float:
         """Codes for the present atoms and classifier, summed up; the first look at no labels."""
         first = self._coded is None
-        found = self.visit(self.now.vectors, self.formulations(self.now))
-        self._coded, self._code_sums = found
+        self._visited = None  # workers may forget the codes of the last round
+        self._visited = self.visit(self.now.vectors, self.formulations(self.now))
+        self._coded = self._visited.coded
         self.objective = self._coded.objective + self.now.penalty
         return self.classify() if first else self.objective
 
-    def visit(self, vectors: NDArray, formulation_at: FormulationAt) -> tuple[Coded, CodeSums]:
+    def visit(self, vectors: NDArray, formulation_at: FormulationAt) -> Visited:
         """One pass over all samples."""
         equal = self.wanted.rule.class_weight is None
         class_weight = None if equal else self.wanted.class_weight
@@ -155,16 +185,29 @@ class FarLearner(SupervisedLearner):
         weight, gram = self.frame.sample_weight, self.frame.gram(vectors)
         mean = 1.0 if weight is None else float(weight.mean())
         now = Pass(gram, GramFacts(gram), formulation_at, self.options)
-        found = self.frame.map_reduce(code_and_sum, vectors, (now, mean), LabelledPart.plus)
-        return coded_of(self.frame, vectors, found.part), found.sums
+        if not self.rule.adapts:
+            found = self.frame.map_reduce(code_and_sum, vectors, (now, mean), LabelledPart.plus)
+            return Visited(coded_of(self.frame, vectors, found.part), found.sums, None)
+        found, kept = self.frame.map_keep(
+            code_and_sum, vectors, (now, mean, True), LabelledPart.plus, LabelledPart.split
+        )
+        codes = FarCodes(kept, found.sums)
+        return Visited(coded_of(self.frame, vectors, found.part), found.sums, codes)
 
-    def plain_sums(self, vectors: NDArray) -> tuple[Coded, CodeSums]:
-        """Of codes that look at no labels, as ``transform`` will give them."""
+    def plain(self, vectors: NDArray) -> Visited:
+        """Codes that look at no labels, as ``transform`` will give them."""
         return self.visit(self.frame.renewed(vectors), Everywhere(self.formulation))
 
-    def solved(self, sums: CodeSums, rho: float) -> LinearClassifier:
-        """The best classifier of the codes that were summed."""
-        weights, bias = sums.solve(rho / self._per_sample, self.rule.fit_intercept)
+    def best_of(
+        self, seen: Visited, rho: float, before: LinearClassifier | None = None
+    ) -> LinearClassifier:
+        """The best classifier of the codes of a pass; given one, at least a better one."""
+        regularization = rho / self._per_sample
+        if seen.codes is None:
+            weights, bias = seen.sums.solve(regularization, self.rule.fit_intercept)
+        else:
+            assert isinstance(self.rule, MaxMarginRule)
+            weights, bias = seen.codes.fitted(self.rule, regularization, before)
         return LinearClassifier(weights, bias, 0.5 * rho * float(np.sum(weights**2)))
 
     def few(self, vectors: NDArray) -> SupervisedLearner:
@@ -208,9 +251,16 @@ class FarLearner(SupervisedLearner):
 
     def _fitted(self, before: Classifier | None) -> Classifier:
         assert self.rho is not None
-        return self.solved(self._code_sums, self.rho)
+        assert self._visited is not None
+        assert before is None or isinstance(before, LinearClassifier)
+        return self.best_of(self._visited, self.rho, before)
 
     def _mean_loss(self, classifier: Classifier) -> float:
         assert isinstance(classifier, LinearClassifier)
-        missed = self._code_sums.squared_error(classifier.weights, classifier.bias)
-        return 0.5 * self._per_sample * missed
+        assert self._visited is not None
+        seen = self._visited
+        if seen.codes is None:
+            missed = seen.sums.squared_error(classifier.weights, classifier.bias)
+            return 0.5 * self._per_sample * missed
+        assert isinstance(self.rule, MaxMarginRule)
+        return self._per_sample * seen.codes.loss(self.rule, classifier)

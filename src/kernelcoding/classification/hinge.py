@@ -32,6 +32,11 @@ def surrogate_targets(scores: NDArray, signs: NDArray) -> NDArray:
     return signs * np.maximum(signs * scores, 1.0)
 
 
+def quadratic(scores: NDArray, signs: NDArray) -> tuple[NDArray, NDArray]:
+    """Curvature of the loss at scores, and where the parabola that it is there has its minimum."""
+    return (signs * scores < 1.0).astype(np.float64), signs
+
+
 def _one_against_rest(
     codes: NDArray,
     signs: NDArray,

@@ -16,6 +16,10 @@ from ..solvers.result import CodingResult, Options
 from .classifiers import BilinearClassifier, Classifier, LinearClassifier
 from .rules import Rule
 
+# Steps of codes that settle, and the movement of targets (scores aim at one) that ends them.
+STEPS = 50
+SETTLED = 1e-6
+
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
@@ -28,6 +32,7 @@ class Labelled:
     etas: NDArray  # (n,) weight of each sample's loss
     similarity: NDArray  # (n, Z) of samples and landmarks
     max_passes: int | None = None  # over codes that look at a bilinear classifier; None: all
+    settles: bool = False  # whether codes are those of the loss itself, wherever they start
 
     follows_atoms = False
     is_greedy = False
@@ -55,6 +60,8 @@ class Labelled:
 
     def solve(self, problem: CodingProblem, options: Options) -> CodingResult:
         """Codes that minimise the objective with its loss, or a bound of it that is a square."""
+        if self.settles and self.rule.adapts and isinstance(self.classifier, LinearClassifier):
+            return self._settled(problem, options, self.classifier)
         targets = self._score_targets(options.start)
         if isinstance(self.classifier, BilinearClassifier):
             scores = self._bilinear_scores(targets)
@@ -79,6 +86,31 @@ class Labelled:
             self.etas,
         )
 
+    def _settled(
+        self, problem: CodingProblem, options: Options, classifier: LinearClassifier
+    ) -> CodingResult:
+        """Steps from codes that look at no labels, each row until its targets stay.
+
+        Half the squared distance to the targets of a step bounds the loss, so each step lowers the
+        objective; where the targets stay, it is at its minimum.
+        """
+        codes = self.formulation.solve(problem, replace(options, start=None)).codes
+        rows, found = np.arange(problem.n_samples), []
+        aims = self.rule.surrogate_targets(classifier.scores(codes), self.targets)
+        for left in range(STEPS - 1, -1, -1):
+            some = replace(self, etas=self.etas[rows])
+            started = replace(options, start=codes)
+            wanted = aims - classifier.bias
+            result = some._solve_linear(problem.take(rows), started, classifier, wanted)
+            scores = classifier.scores(result.codes)
+            moved = self.rule.surrogate_targets(scores, self.targets[rows])
+            on = np.abs(moved - aims).max(axis=1) > SETTLED if left else np.zeros(len(rows), bool)
+            found.append((rows[~on], _rows_of(result, ~on)))
+            if not on.any():
+                break
+            rows, codes, aims = rows[on], result.codes[on], moved[on]
+        return _in_order(found)
+
     def _solve_linear(
         self,
         problem: CodingProblem,
@@ -94,14 +126,7 @@ class Labelled:
             start = None if options.start is None else options.start[rows]
             result = self.formulation.solve(part, replace(options, start=start))
             found.append((rows, result))
-        if len(found) == 1:
-            return found[0][1]
-        order = np.argsort(np.concatenate([rows for rows, _ in found]))
-        return CodingResult(
-            stacked([result.codes for _, result in found])[order],
-            np.concatenate([result.converged for _, result in found])[order],
-            np.concatenate([result.n_iter for _, result in found])[order],
-        )
+        return _in_order(found)
 
     def solve_with_scores(
         self,
@@ -159,3 +184,24 @@ class Labelled:
         else:
             classifier = replace(classifier, centres=classifier.centres[:, atoms])
         return replace(self, formulation=self.formulation.for_atoms(atoms), classifier=classifier)
+
+
+def _rows_of(result: CodingResult, some: NDArray) -> CodingResult:
+    return replace(
+        result,
+        codes=result.codes[some],
+        converged=result.converged[some],
+        n_iter=result.n_iter[some],
+    )
+
+
+def _in_order(found: list[tuple[NDArray, CodingResult]]) -> CodingResult:
+    """Results for some rows each, as one for all."""
+    if len(found) == 1:
+        return found[0][1]
+    order = np.argsort(np.concatenate([rows for rows, _ in found]))
+    return CodingResult(
+        stacked([result.codes for _, result in found])[order],
+        np.concatenate([result.converged for _, result in found])[order],
+        np.concatenate([result.n_iter for _, result in found])[order],
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, cast
 
+from ..codes import dense
 from ..dictionary_learning.state import Candidate
 from ..solvers.result import Convergence
 from .calibration import Calibration
@@ -13,7 +14,7 @@ from .labels import Labels
 from .learner import SupervisedLearner
 from .rules import Rule
 from .task_driven import last_rule
-from .task_driven.multinomial import MultinomialRule
+from .task_driven.multinomial import MultinomialRule, scale_of
 
 
 class Last(NamedTuple):
@@ -41,7 +42,7 @@ def last_classifier(
         Of the training samples.
     """
     if isinstance(learner, FarLearner):
-        return _from_sums(learner, best, rule)
+        return _of_far_samples(learner, best, rule)
     assert learner.rho is not None
     coded = learner.plain_codes(best.vectors)
     data = learner.training_codes(coded.codes, best.vectors)
@@ -51,20 +52,29 @@ def last_classifier(
         if rule.rho == "auto":
             rho = last.choose_rho(data)
         elif isinstance(last, MultinomialRule) and last is not learner.rule:
-            rho = last.of_joint(rho, data)
+            scale = scale_of(dense(coded.codes), data.sample_weight)
+            rho = last.of_joint(rho, data.eta, scale)
         classifier = last.fit(data, rho)
     return Last(classifier, Calibration(labels, last.left_out(data, rho)), coded.convergence)
 
 
-def _from_sums(learner: FarLearner, best: Candidate, rule: Rule) -> Last:
+def _of_far_samples(learner: FarLearner, best: Candidate, rule: Rule) -> Last:
     """One more pass over samples that are far away; choices are judged on those drawn."""
     assert learner.rho is not None
-    coded, sums = learner.plain_sums(best.vectors)
+    assert learner.eta is not None
+    seen = learner.plain(best.vectors)
     few = learner.few(best.vectors)
     data = few.training_codes(few.plain_codes(best.vectors).codes, best.vectors)
-    rho, classifier = learner.rho, cast(Classifier, best.classifier)
+    rho, last, classifier = learner.rho, learner.rule, cast(Classifier, best.classifier)
     if rule.refit:
-        rho = learner.rule.choose_rho(data) if rule.rho == "auto" else rho
-        classifier = learner.solved(sums, rho)
-    left_out = learner.rule.left_out(data, rho)
-    return Last(classifier, Calibration(few.wanted.labels, left_out), coded.convergence)
+        last = last_rule(last, few.wanted.labels)
+        if rule.rho == "auto":
+            rho = last.choose_rho(data)
+        elif isinstance(last, MultinomialRule) and seen.codes is not None:
+            rho = last.of_joint(rho, learner.eta, seen.codes.scale)
+        if isinstance(last, MultinomialRule) and seen.codes is not None:
+            classifier = seen.codes.multinomial(rho, last.fit_intercept)
+        else:
+            classifier = learner.best_of(seen, rho)
+    left_out = last.left_out(data, rho)
+    return Last(classifier, Calibration(few.wanted.labels, left_out), seen.coded.convergence)

@@ -71,6 +71,7 @@ class SupervisedLearner(AtomLearner):
     """
 
     keep_codes = True
+    settles = False  # whether codes are found from nothing: else by a step from the last ones
 
     def __init__(
         self,
@@ -113,6 +114,7 @@ class SupervisedLearner(AtomLearner):
             self.eta * self.wanted.class_weight[block.rows],
             block.similarity,
             max_passes=PASSES,
+            settles=self.settles,
         )
 
     def code(self) -> float:

@@ -29,6 +29,13 @@ def surrogate_targets(scores: NDArray, signs: NDArray) -> NDArray:
     return scores + 4.0 * signs * expit(-signs * scores)
 
 
+def quadratic(scores: NDArray, signs: NDArray) -> tuple[NDArray, NDArray]:
+    """Curvature of the loss at scores, and where the parabola it looks like has its minimum."""
+    missing = expit(-signs * scores)
+    curvature = np.maximum(missing * (1.0 - missing), LEAST)
+    return 4.0 * curvature, scores + signs * missing / curvature
+
+
 def _one_against_rest(
     codes: NDArray,
     signs: NDArray,
@@ -41,11 +48,9 @@ def _one_against_rest(
     """The minimum for one class, from weights and bias."""
 
     def aim(scores: NDArray) -> tuple[NDArray, float | None]:
-        missing = expit(-signs * scores)
-        curvature = np.maximum(missing * (1.0 - missing), LEAST)
-        wanted = scores + signs * missing / curvature
+        curvature, wanted = quadratic(scores, signs)
         found, biases = ridge.fit(
-            codes, wanted[:, None], 4.0 * sample_weight * curvature, regularization, intercept
+            codes, wanted[:, None], sample_weight * curvature, regularization, intercept
         )
         return found[:, 0], float(biases[0])
 

@@ -93,19 +93,53 @@ def descend_together(
         Of scores and signs: half the squared distance to them, up to a constant, is at least the
         loss, and equal at these scores.
     """
-    second, _, mean, _ = ridge.moments(codes, signs, sample_weight, intercept)
+    columns = transposed(codes)
+
+    def pull(weights: NDArray, bias: NDArray) -> tuple[NDArray, NDArray]:
+        targets = surrogate_targets(times(codes, weights) + bias, signs)
+        weighted = targets * sample_weight[:, None]
+        return times(columns, weighted), weighted.sum(axis=0)
+
+    first = nothing(codes.shape[1], signs.shape[1]) if start is None else start
+    sums = ridge.CodeSums.of(codes, signs, sample_weight)
+    return descend(sums, pull, regularization, intercept, first)
+
+
+def nothing(n_atoms: int, n_classes: int) -> tuple[NDArray, NDArray]:
+    """Weights and intercepts of no classifier."""
+    return np.zeros((n_atoms, n_classes)), np.zeros(n_classes)
+
+
+def descend(
+    sums: ridge.CodeSums,
+    pull: Callable[[NDArray, NDArray], tuple[NDArray, NDArray]],
+    regularization: float,
+    intercept: bool,
+    start: tuple[NDArray, NDArray],
+) -> tuple[NDArray, NDArray]:
+    """The same, of codes that are known by their sums.
+
+    Parameters
+    ----------
+    sums : CodeSums
+    pull : callable
+        Of weights and bias: sums of codes times surrogate targets, (N, S), and of these, (S,), with
+        the weights of samples.
+    regularization, intercept, start
+        As in :func:`minimise`.
+    """
+    second, _, mean, _ = sums.moments(intercept)
+    second = second.copy()
     least = 1e-13 * float(np.trace(second))  # a factor must exist
     second[np.diag_indices_from(second)] += max(regularization, least)
     factor = linalg.cho_factor(second, check_finite=False)
-    scores = np.zeros_like(signs) if start is None else times(codes, start[0]) + start[1]
-    total, columns = sample_weight.sum(), transposed(codes)
+    weights, bias = start
     for _ in range(ROUGH):
-        weighted = surrogate_targets(scores, signs) * sample_weight[:, None]
-        mean_target = weighted.sum(axis=0) / total if intercept else np.zeros(signs.shape[1])
-        mixed = times(columns, weighted) - total * np.outer(mean, mean_target)
+        drawn, targets = pull(weights, bias)
+        mean_target = targets / sums.total if intercept else np.zeros(len(targets))
+        mixed = drawn - sums.total * np.outer(mean, mean_target)
         weights = linalg.cho_solve(factor, mixed, check_finite=False)
         bias = mean_target - mean @ weights
-        scores = times(codes, weights) + bias
     return weights, bias
 
 

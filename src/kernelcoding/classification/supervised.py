@@ -227,10 +227,10 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
         Parameters
         ----------
         X : array-like, or samples of Dask
-            Training samples. Samples of Dask stay where they are, with ``n_landmarks`` and
-            ``classifier="linear"``: workers pass over the blocks once per round and keep no codes.
-            What "auto" stands for, and the temperature of probabilities, are found on 4000 of
-            them, drawn at random.
+            Training samples. Samples of Dask stay where they are, with ``n_landmarks`` and any
+            but the bilinear classifier: workers pass over the blocks once per round, and keep codes
+            (found anew, not by a step from the last ones) for the steps of max-margin and logistic
+            classifiers. What "auto" stands for is found on 4000 samples drawn at random.
         y : array-like of shape (n_samples,) or (n_samples, n_classes), or labels of Dask
             One label per sample, or a multi-label indicator matrix; always in memory here.
         sample_weight : array-like of shape (n_samples,), default=None

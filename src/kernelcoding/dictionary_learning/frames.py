@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dtrmm
 
-from ..blocks import Answer, Beside, Block, Blocks, Worst, as_blocks
+from ..blocks import Answer, Beside, Block, Blocks, Kept, Worst, as_blocks
 from ..codes import Codes, dense, times_codes
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..dictionary.point_gram import gram_size
@@ -296,6 +296,20 @@ class LandmarkFrame(Frame):
             self._step,
             weights.nbytes,
         )
+
+    def map_keep(
+        self,
+        function: Callable[..., Answer],
+        vectors: NDArray,
+        state: tuple[Any, ...],
+        merge: Callable[[Answer, Answer], Answer],
+        split: Callable[[Answer], tuple[Any, Answer]],
+    ) -> tuple[Answer, Kept]:
+        """The same; what ``split`` takes off an answer stays where the samples are."""
+        weights, beside = self.weights(vectors), (self.sample_weight, *self.beside)
+        seen = Seen(function, carried=not self.visited.at_hand)
+        given = (self.landmarks, weights, *state)
+        return self.visited.map_keep(seen, given, merge, split, beside, self._step, weights.nbytes)
 
     def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
         """The image in the orthonormal basis."""

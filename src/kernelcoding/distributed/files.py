@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .errors import translated
+from .inputs import delayed_of
 from .mapping import array_of
 from .methods import RowAnswer
 from .shared import Shared
@@ -97,7 +98,7 @@ def save(codes: da.Array, folder: str | os.PathLike[str]) -> None:
     place.mkdir(parents=True, exist_ok=True)
     index = _continued(index, place)
     missing = sorted(set(range(index.n_chunks)) - index.written(place))
-    blocks = codes.to_delayed().ravel()
+    blocks = delayed_of(codes)
     write = dask.delayed(_write, pure=False)
     tasks = [write(blocks[number], str(place), index.file(number)) for number in missing]
     with translated():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -120,7 +121,7 @@ def blocks_of(X: Any) -> DaskBlocks:
     if _is_dask_frame(X):
         names = tuple(X.columns)
         return DaskBlocks(
-            list(X.to_delayed()),
+            delayed_of(X),
             dtype=_common(list(X.dtypes)),
             sample_shape=(len(names),),
             feature_names=names if all(isinstance(name, str) for name in names) else None,
@@ -146,9 +147,21 @@ def _array_blocks(X: Any) -> DaskBlocks:
         )
     lengths = X.chunks[0]
     known = None if any(np.isnan(length) for length in lengths) else tuple(map(int, lengths))
-    return DaskBlocks(
-        list(X.to_delayed().ravel()), known, X.dtype, tuple(int(size) for size in X.shape[1:])
-    )
+    return DaskBlocks(delayed_of(X), known, X.dtype, tuple(int(size) for size in X.shape[1:]))
+
+
+def delayed_of(X: Any) -> list[Delayed]:
+    """The blocks of a collection, in order.
+
+    Optimising a graph drops blocks that workers hold already (``X.persist()``): a task made by key
+    would then be handed the key, and nothing would keep the blocks alive.
+    """
+    held = False
+    if "distributed" in sys.modules:
+        from distributed import futures_of
+
+        held = bool(futures_of(X))
+    return list(np.ravel(np.array(X.to_delayed(optimize_graph=not held), dtype=object)))
 
 
 def item_blocks_of(X: Any) -> DaskBlocks:
@@ -165,7 +178,7 @@ def item_blocks_of(X: Any) -> DaskBlocks:
         return blocks_of(X)
     lengths = X.chunks[0] if hasattr(X, "chunks") else (np.nan,)
     known = None if any(np.isnan(length) for length in lengths) else tuple(map(int, lengths))
-    return DaskBlocks(list(np.ravel(np.array(X.to_delayed(), dtype=object))), known)
+    return DaskBlocks(delayed_of(X), known)
 
 
 def same_blocks(X: DaskBlocks, y: Any) -> list[Delayed]:
@@ -189,11 +202,11 @@ def same_blocks(X: DaskBlocks, y: Any) -> list[Delayed]:
         if not np.isnan(y.shape[0]) and y.chunks[0] != X.known_lengths:
             _require_rows(X, y.shape[0])
             y = y.rechunk({0: X.lengths})
-        blocks = y.rechunk({axis: -1 for axis in range(1, y.ndim)}).to_delayed().ravel()
+        blocks = delayed_of(y.rechunk({axis: -1 for axis in range(1, y.ndim)}))
     else:
-        blocks = np.array(y.to_delayed(), dtype=object)
+        blocks = delayed_of(y)
     _require_as_many(X, len(blocks))
-    return list(blocks)
+    return blocks
 
 
 def _split(X: DaskBlocks, y: ArrayLike) -> list[Delayed]:

@@ -22,7 +22,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
-from ..blocks import Answer, ArrayBlocks, Beside, Blocks
+from ..blocks import Answer, ArrayBlocks, Beside, Blocks, Kept
 from ..sparse_vectors import SparseVectors
 from ..stacks import Stack, concatenated
 from .errors import translated
@@ -63,7 +63,7 @@ class DaskSamples(Blocks):
             raise ValueError("X has no samples: all of its blocks are empty.")
         self._starts = np.concatenate([[0], np.cumsum(lengths[self._numbers])])
         self._known: tuple[NDArray, Stack] | None = None
-        self._sent: list[tuple[object, bool, Delayed]] = []  # parts of the last state
+        self._sender = Sender()
         self._split: list[tuple[NDArray, list[Delayed]]] = []
         self.form = self._form_of(self.given)
 
@@ -145,20 +145,44 @@ class DaskSamples(Blocks):
         answer_bytes: int = 0,
     ) -> Answer:
         """A task per group of blocks, and a tree of merges; nothing of earlier rounds is kept."""
-        states = self._states(state)
-        columns = [None if one is None else self._in_blocks(one) for one in beside]
         plan = Plan(function, merge, self.form, step)
-        visit, join = dask.delayed(_visit, pure=False), dask.delayed(_join, pure=False)
-        answers = []
+        return computed(tree(self._visits(plan, state, beside, answer_bytes), merge))[0]
+
+    def map_keep(
+        self,
+        function: Callable[..., Answer],
+        state: tuple[Any, ...],
+        merge: Callable[[Answer, Answer], Answer],
+        split: Callable[[Answer], tuple[Any, Answer]],
+        beside: Beside = (),
+        step: int | None = None,
+        answer_bytes: int = 0,
+    ) -> tuple[Answer, Kept]:
+        """The same, and what ``split`` takes off each task's answer stays with the worker.
+
+        It depends on the blocks and this state alone: a part that is lost with its worker is made
+        again from these, with the same bits.
+        """
+        plan = Plan(function, merge, self.form, step, split)
+        pairs = self._visits(plan, state, beside, answer_bytes)
+        kept, answers = (list(side) for side in zip(*map(tuple, pairs), strict=True))
+        *stay, answer = persisted(*kept, tree(answers, merge))
+        return computed(answer)[0], DaskKept(stay)
+
+    def _visits(
+        self, plan: Plan, state: tuple[Any, ...], beside: Beside, answer_bytes: int
+    ) -> list[Delayed]:
+        """One task per group of blocks."""
+        states = self._sender.sent(state)
+        columns = [None if one is None else self._in_blocks(one) for one in beside]
+        visit = dask.delayed(_visit, pure=False, nout=None if plan.split is None else 2)
+        tasks = []
         for group in self._groups(answer_bytes):
             blocks = [self._block(number) for number in group]
             firsts = [int(self._starts[number]) for number in group]
             others = [None if c is None else [c[number] for number in group] for c in columns]
-            answers.append(visit(plan, firsts, blocks, others, *states))
-        while len(answers) > 1:
-            parts = [answers[i : i + WIDTH] for i in range(0, len(answers), WIDTH)]
-            answers = [join(merge, part) for part in parts]
-        return computed(answers[0])[0]
+            tasks.append(visit(plan, firsts, blocks, others, *states))
+        return tasks
 
     def _groups(self, answer_bytes: int) -> list[range]:
         """Neighbouring blocks that are not less than the answer to them: by bytes alone."""
@@ -171,22 +195,6 @@ class DaskSamples(Blocks):
                 first = last
         return groups
 
-    def _states(self, state: tuple[Any, ...]) -> list[Delayed]:
-        """Each part as one object of the graph; one that comes again stays on the workers."""
-        sent = []
-        for part in state:
-            before = [entry for entry in self._sent if entry[0] is part]
-            _, stays, found = before[0] if before else (part, False, None)
-            if found is None:
-                name = f"kernelcoding-state-{uuid.uuid4().hex}"
-                found = dask.delayed(Shared(part), name=name, traverse=False)
-            elif not stays:
-                with large_graphs():
-                    stays, found = True, dask.persist(found)[0]
-            sent.append((part, stays, found))
-        self._sent = sent
-        return [found for *_, found in sent]
-
     def _in_blocks(self, array: NDArray) -> list[Delayed]:
         """Rows of an array in the blocks of the samples; sent once, as long as it lives."""
         for known, parts in self._split:
@@ -198,10 +206,65 @@ class DaskSamples(Blocks):
             dask.delayed(array[start:end], name=f"{name}-{number}", traverse=False)
             for number, (start, end) in enumerate(ends)
         ]
-        with large_graphs():
-            parts = list(dask.persist(*parts))
+        parts = list(persisted(*parts))
         self._split.append((array, parts))
         return parts
+
+
+class DaskKept(Kept):
+    """Parts that workers hold.
+
+    Parameters
+    ----------
+    parts : list of Delayed
+        In order; computed, or on their way.
+    """
+
+    def __init__(self, parts: list[Delayed]):
+        super().__init__(parts)
+        self._sender = Sender()
+
+    def map_reduce(
+        self,
+        function: Callable[..., Answer],
+        state: tuple[Any, ...],
+        merge: Callable[[Answer, Answer], Answer],
+    ) -> Answer:
+        """A task per part, and the same tree of merges."""
+        states = self._sender.sent(state)
+        ask = dask.delayed(_of_part, pure=False)
+        return computed(tree([ask(function, part, *states) for part in self.parts], merge))[0]
+
+
+class Sender:
+    """States as objects of the graph; one that comes again stays on the workers."""
+
+    def __init__(self) -> None:
+        self._sent: list[tuple[object, bool, Delayed]] = []  # parts of the last state
+
+    def sent(self, state: tuple[Any, ...]) -> list[Delayed]:
+        """Each part as one object."""
+        sent = []
+        for part in state:
+            before = [entry for entry in self._sent if entry[0] is part]
+            _, stays, found = before[0] if before else (part, False, None)
+            if found is None:
+                name = f"kernelcoding-state-{uuid.uuid4().hex}"
+                found = dask.delayed(Shared(part), name=name, traverse=False)
+            elif not stays:
+                stays, found = True, persisted(found)[0]
+            sent.append((part, stays, found))
+        self._sent = sent
+        return [found for *_, found in sent]
+
+
+def tree(answers: list[Delayed], merge: Callable[[Any, Any], Any]) -> Delayed:
+    """One answer of all: by their number alone it is settled which are merged first."""
+    join = dask.delayed(_join, pure=False)
+    while len(answers) > 1:
+        parts = [answers[i : i + WIDTH] for i in range(0, len(answers), WIDTH)]
+        answers = [join(merge, part) for part in parts]
+    return answers[0]
 
 
 @dataclass(frozen=True)
@@ -235,6 +298,7 @@ class Plan:
     merge: Callable[[Any, Any], Any]
     form: Form
     step: int | None
+    split: Callable[[Any], tuple[Any, Any]] | None = None  # what stays, and the answer
 
 
 def large_graphs() -> AbstractContextManager:
@@ -247,6 +311,12 @@ def computed(*parts: Delayed) -> tuple[Any, ...]:
     """What Dask's present scheduler makes of them; BLAS keeps to one thread where that is here."""
     with translated(), large_graphs(), threadpool_limits(1):
         return dask.compute(*parts)
+
+
+def persisted(*parts: Delayed) -> tuple[Delayed, ...]:
+    """The same, computed where they are to stay: on workers, or here."""
+    with translated(), large_graphs(), threadpool_limits(1):
+        return dask.persist(*parts)
 
 
 def _visit(
@@ -263,7 +333,13 @@ def _visit(
         samples = ArrayBlocks(plan.form.checked(block, first), first)
         others = tuple(None if one is None else one[place] for one in beside)
         answers.append(samples.map_reduce(plan.function, values, plan.merge, others, plan.step))
-    return _join(plan.merge, answers)
+    answer = _join(plan.merge, answers)
+    return answer if plan.split is None else plan.split(answer)
+
+
+def _of_part(function: Callable[..., Any], part: Any, *state: Shared) -> Any:
+    """A task: the answer for a part that was kept."""
+    return function(part, *(one.value for one in state))
 
 
 def _join(merge: Callable[[Any, Any], Any], answers: Sequence[Any]) -> Any:

@@ -10,6 +10,7 @@ from .definition import Variants
 from .paper import (
     digits,
     fashion_mnist,
+    fisher_pyramids,
     fmd,
     mit_indoor,
     scene15,
@@ -30,6 +31,8 @@ REGISTRY: Mapping[str, Variants] = {
     "voc2007": voc2007.VARIANTS,
     "voc2007-words": voc2007_words.VARIANTS,
     "fashion-mnist": fashion_mnist.VARIANTS,
+    "fmd-pyramids": fisher_pyramids.MATERIALS,
+    "scene15-pyramids": fisher_pyramids.SCENES,
 }
 
 

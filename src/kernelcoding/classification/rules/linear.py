@@ -89,6 +89,10 @@ class MaxMarginRule(LinearRule):
         """The margin, or where the scores are beyond it already."""
         return hinge.surrogate_targets(scores, targets)
 
+    def quadratic(self, scores: NDArray, targets: NDArray) -> tuple[NDArray, NDArray]:
+        """Curvatures of each loss, and minima of the parabolas that they look like, (n, S) each."""
+        return hinge.quadratic(scores, targets)
+
     def fit(
         self,
         data: TrainingCodes,
@@ -128,3 +132,7 @@ class LogisticRule(MaxMarginRule):
     def surrogate_targets(self, scores: NDArray, targets: NDArray) -> NDArray:
         """A step along the slope: the curvature is at most one."""
         return logistic.surrogate_targets(scores, targets)
+
+    def quadratic(self, scores: NDArray, targets: NDArray) -> tuple[NDArray, NDArray]:
+        """Parabolas of the same slope and curvature."""
+        return logistic.quadratic(scores, targets)

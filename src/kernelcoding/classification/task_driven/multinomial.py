@@ -39,9 +39,17 @@ class MultinomialRule(LogisticRule):
         return found
 
     @staticmethod
-    def of_joint(rho: float, data: TrainingCodes) -> float:
-        """A penalty of the joint objective, where the loss counts ``4 eta`` times, in this one."""
-        return rho * scale_of(dense(data.codes), data.sample_weight) ** 2 / (4.0 * data.eta)
+    def of_joint(rho: float, eta: float, scale: float) -> float:
+        """A penalty of the joint objective, where the loss counts ``4 eta`` times, in this one.
+
+        Parameters
+        ----------
+        rho, eta : float
+            Of the joint objective.
+        scale : float
+            What codes are multiplied by here.
+        """
+        return rho * scale**2 / (4.0 * eta)
 
     def choose_rho(self, data: TrainingCodes) -> float:
         """By the loss of samples left out, once: atoms that have seen their labels cannot say."""

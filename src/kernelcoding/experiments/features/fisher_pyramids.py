@@ -1,0 +1,179 @@
+"""Fisher vectors of SIFT at many resolutions, in cells of the image: VLFeat's public pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...images.extractor import DescriptorExtractor
+from ...images.extras import optional
+from ...images.reading import ImageLike, parts_of
+from ...images.records import ImageDescriptors
+from ...images.sift import Patches, describe_scales, inside, unit_gray
+from ..cache import depends_on
+from ..definition import Request
+from .training_images import drawn_images
+
+if TYPE_CHECKING:
+    from ...aggregation import FisherVector
+CONTRAST = 0.0025  # patches with less are left out, as by DenseRootSIFT
+
+
+@dataclass(frozen=True, slots=True)
+class FisherPyramid:
+    """How images become Fisher vectors of their cells."""
+
+    n_components: int
+    n_pca: int
+    step: int  # pixels between patches, at every resolution
+    width: int  # of patches, at every resolution
+    resolutions: tuple[float, ...]  # 2: the image is enlarged to twice its side first
+    cells: tuple[tuple[int, int], ...]  # rows and columns of each grid
+    n_samples: int  # descriptors that the mixture is learned from
+    n_images: int  # images they are drawn from
+
+
+class ResolutionSIFT(DescriptorExtractor):
+    """RootSIFT of patches of one width on an image at several sizes.
+
+    Parameters
+    ----------
+    resolutions : sequence of float
+        Sizes, as multiples of the image's; those at which it is smaller than a patch are left out.
+    width, step : int
+        Of the patches, in pixels at each size.
+    on_error, n_jobs, verbose
+        As in :class:`~kernelcoding.images.DenseRootSIFT`.
+    """
+
+    def __init__(
+        self,
+        resolutions: Sequence[float] = (1.0,),
+        width: int = 32,
+        step: int = 4,
+        on_error: str = "raise",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.resolutions = resolutions
+        self.width = width
+        self.step = step
+        self.on_error = on_error
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def describer(self) -> Callable[[ImageLike], ImageDescriptors]:
+        """Return the function that describes one image."""
+        patches = Patches(self.step, (float(self.width),), 1 / 6, CONTRAST, None)
+        return lambda source: _described(source, tuple(self.resolutions), patches)
+
+
+def _described(
+    source: ImageLike, resolutions: tuple[float, ...], patches: Patches
+) -> ImageDescriptors:
+    image, mask = parts_of(source)
+    gray = unit_gray(image)
+    parts = []
+    for times in resolutions:
+        scaled = resized(gray, times)
+        if min(scaled.shape) >= patches.scales[0]:
+            found = describe_scales(scaled, patches.scales, patches)
+            times_of_axes = np.array(gray.shape) / scaled.shape
+            positions = (found.positions + 0.5) * times_of_axes - 0.5
+            parts.append((found.descriptors, positions, found.scales / times))
+    if not parts:
+        raise ValueError(f"is smaller than a patch at every resolution of {resolutions}.")
+    joined = [np.concatenate(some) for some in zip(*parts, strict=True)]
+    record = ImageDescriptors(joined[0], joined[1], joined[2], gray.shape)
+    return record if mask is None else inside(record, mask)
+
+
+def resized(gray: NDArray, times: float) -> NDArray:
+    """An image at another size: cubic interpolation to enlarge, means of areas to shrink."""
+    if times == 1:
+        return gray
+    cv2 = optional("cv2")
+    size = tuple(max(1, round(times * side)) for side in gray.shape[::-1])
+    how = cv2.INTER_CUBIC if times > 1 else cv2.INTER_AREA
+    return np.clip(cv2.resize(gray, size, interpolation=how), 0, 1)
+
+
+def fisher_pyramids(
+    request: Request,
+    how: FisherPyramid,
+    images: Sequence[ImageLike],
+    paths: Sequence[str],
+    among: NDArray,
+) -> NDArray:
+    """Fisher vectors of all cells, one after the other, of unit norm (n, d), computed once.
+
+    Parameters
+    ----------
+    request : Request
+    how : FisherPyramid
+    images : sequence
+        Paths or masked images.
+    paths : sequence of str
+        Files that the vectors depend on.
+    among : array of int
+        Images that the mixture may be learned from.
+    """
+    return request.cache.array(
+        "fisher-pyramid",
+        depends_on((how, among.tolist()), paths),
+        lambda: _fisher_pyramids(how, images, among, request.n_jobs),
+    )
+
+
+def _fisher_pyramids(
+    how: FisherPyramid,
+    images: Sequence[ImageLike],
+    among: NDArray,
+    n_jobs: int | None,
+) -> NDArray:
+    from ...aggregation import FisherVector
+
+    extractor = ResolutionSIFT(how.resolutions, how.width, how.step, n_jobs=n_jobs)
+    few = drawn_images(images, among, how.n_images)
+    share = -(-how.n_samples // len(few))
+    drawn, _ = extractor.map(few, lambda index, record: _some(record, share, index))
+    fisher = FisherVector(how.n_components, n_pca=how.n_pca, n_samples=None, random_state=0)
+    fisher.fit(drawn)
+    vectors, _ = extractor.map(images, lambda _, record: cell_vectors(fisher, record, how.cells))
+    return np.stack(vectors).astype(np.float32)
+
+
+def _some(record: ImageDescriptors, most: int, seed: int) -> NDArray:
+    order = np.random.default_rng(seed).permutation(len(record))
+    return record.descriptors[order[:most]]
+
+
+def cell_vectors(
+    fisher: FisherVector, record: ImageDescriptors, cells: tuple[tuple[int, int], ...]
+) -> NDArray:
+    """Fisher vectors of the cells of one image, each of unit norm or zero, together of unit norm.
+
+    Parameters
+    ----------
+    fisher : FisherVector
+        Fitted.
+    record : ImageDescriptors
+    cells : tuple of (rows, columns)
+        Grids.
+    """
+    places = (record.positions + 0.5) / np.array(record.shape)
+    sets = []
+    for grid in cells:
+        along = np.clip(np.floor(places * grid), 0, np.array(grid) - 1).astype(int)
+        numbers = along[:, 0] * grid[1] + along[:, 1]
+        sets += [record.descriptors[numbers == number] for number in range(grid[0] * grid[1])]
+    there = [number for number, own in enumerate(sets) if len(own)]
+    length = len(fisher.get_feature_names_out())
+    vectors = np.zeros((len(sets), length))
+    if there:
+        vectors[there] = fisher.transform([sets[number] for number in there])
+    return vectors.ravel() / max(np.linalg.norm(vectors), np.finfo(float).tiny)
