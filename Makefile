@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint docs docs-quick docs-open bench fuzz clean clean-cache
+.PHONY: demo test test-oldest lint docs docs-quick docs-open dist bench fuzz clean clean-cache
 
 demo: $(VENV)/.demo
 	$(BIN)/kernelcoding demo
@@ -35,6 +35,26 @@ docs-quick: $(VENV)/.docs  # examples are shown, not run
 
 docs-open: docs
 	$(BIN)/python -m webbrowser -t "file://$(CURDIR)/$(SITE)/index.html"
+
+# Wheel and source archive: built, checked, and tried in an empty environment.
+dist: $(VENV)/.created
+	$(BIN)/python -m pip install --quiet "build>=1.2" "twine>=6"
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	fresh=$$(mktemp -d) && $(PYTHON) -m venv $$fresh && $$fresh/bin/pip install --quiet dist/*.whl \
+	  && cd $$fresh && bin/python $(CURDIR)/tests/release/smoke.py && rm -rf $$fresh
+
+# The oldest versions of dependencies, in an environment of their own: rooms where these matter most.
+OLD := .venv-oldest
+OLD_TESTS ?= tests/laws tests/coders tests/kernels tests/dictionary tests/solvers tests/persistence tests/displays
+test-oldest: $(OLD)/.installed
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(OLD)/bin/python -m pytest -n 2 --dist loadfile -p no:cacheprovider $(OLD_TESTS)
+
+$(OLD)/.installed: pyproject.toml tests/release/oldest.txt
+	$(PYTHON) -m venv $(OLD)
+	$(OLD)/bin/python -m pip install --quiet --constraint tests/release/oldest.txt --editable ".[cli,report]" pytest pytest-xdist hypothesis cvxpy
+	touch $@
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
@@ -69,4 +89,4 @@ clean-cache:
 	find src -name "*.nb[ic]" -delete
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache docs/_build docs/auto_examples docs/api/generated docs/api/backreferences
+	rm -rf $(VENV) $(OLD) dist .pytest_cache .mypy_cache .ruff_cache docs/_build docs/auto_examples docs/api/generated docs/api/backreferences

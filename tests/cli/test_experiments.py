@@ -50,6 +50,7 @@ def test_the_demo_prints_the_table_and_writes_the_report(small, tmp_path):
     assert first.exit_code == 0, first.output
     for word in (*demo.COLUMNS, *SMALL, "linear", "Gaussian", "report.html", "digits.jsonl"):
         assert word in first.output
+    assert "l-SkSC against its control" in first.output
     page = out.read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "bag of words &lt;hard&gt;, Gaussian" in page

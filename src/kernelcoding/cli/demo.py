@@ -49,6 +49,7 @@ def demo_command(
     others = [result for result in results if result.table != digits.EVERY_SAMPLE]
     for table in (_coders(coders), *comparisons(tables_of(others))):
         console.print(table)
+    console.print(digits.LEGEND, markup=False)
     console.print(f"Records: {records} (delete it to compute them anew)", markup=False)
     page = write_report(records, out, "Kernel coding of handwritten digits")
     console.print(f"Report: {page}", markup=False)

@@ -56,6 +56,13 @@ PROTOCOL = (
     "label decides, or the classifier learned with the dictionary, whose control has a loss that "
     "counts for nothing while the dictionary is learned. Not in the paper."
 )
+LEGEND = (
+    "SC and kSC: sparse coding with the linear and the Gaussian kernel; kLLC: local coding. Their "
+    "atoms are learned without labels, and the label of the nearest neighbour among codes decides. "
+    "l-SkSC: dictionary and linear classifier are learned together; its control has that "
+    "classifier on a dictionary without labels. A supervised row can be below an unsupervised one "
+    "because their classifiers differ: what labels are worth is l-SkSC against its control."
+)
 QUICK_NOTE = (
     " Quick version: one split, two numbers of atoms, two folds; without the two slowest coders."
 )
@@ -119,7 +126,7 @@ def digits_experiment(
     return Experiment(
         name="digits",
         title="Handwritten digits",
-        protocol=PROTOCOL + (QUICK_NOTE if quick else ""),
+        protocol=f"{PROTOCOL} {LEGEND}" + (QUICK_NOTE if quick else ""),
         metric="accuracy",
         load=digits_dataset,
         splits={"splits": Splits(n_splits, halves(n_folds))},
