@@ -154,3 +154,29 @@ def test_quantities_are_refused_with_what_to_use(tmp_path, monkeypatch):
 def test_version_is_said():
     assert done("--version") == f"kernelcoding {kc.__version__}\n"
     assert "--install-completion" in done("--help")
+
+
+def test_evaluate_says_and_shows_how_the_model_does(fitted, monkeypatch):
+    folder, _ = fitted
+    monkeypatch.chdir(folder)
+    said = done("evaluate", "model.kc", "new.csv", "--report", "page.html", "--force")
+    accuracy = float(said.split("Accuracy: ")[1].split()[0])
+    compared = invoke("predict", "model.kc", "new.csv", "--target", "churn", "--out", "l.npy")
+    assert f"Accuracy: {accuracy:.1f} %" in compared.stdout
+    assert "of 40 samples (95 % interval" in said
+    assert "Report: page.html" in said
+    assert "of labels are right" in (folder / "page.html").read_text(encoding="utf-8")
+    assert "--report must end in .html" in failed(
+        "evaluate", "model.kc", "new.csv", "--report", "x"
+    )
+    write_csv(folder / "bare.csv", [row[:-1] for row in customers(1, 9)], NAMES[:-1])
+    assert "bare.csv has no column 'churn'" in failed("evaluate", "model.kc", "bare.csv")
+
+
+def test_fit_reports_on_rows_left_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "t.csv", customers(), NAMES)
+    said = done("fit", "t.csv", "--target", "churn", "--report", "page.html")
+    assert "of 23 samples" in said
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "fitted to 67 others, has not seen" in text

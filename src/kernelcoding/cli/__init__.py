@@ -16,6 +16,7 @@ except ModuleNotFoundError as missing:
 from .._version import __version__
 from .console import console
 from .demo import demo_command
+from .evaluate import evaluate_command
 from .experiments import datasets_command, report_command, reproduce_command
 from .fit import fit_command
 from .info import info_command
@@ -45,7 +46,7 @@ def root(
 
     [bold]Your data[/]     kernelcoding fit data.csv --target label --out model.kc
                   kernelcoding predict model.kc new.csv --out labels.csv
-                  kernelcoding info model.kc
+                  kernelcoding evaluate model.kc test.csv --report page.html
 
     [bold]The paper[/]     kernelcoding reproduce yaleb --data-home DIR --out runs/
                   kernelcoding report runs/ --out report.html
@@ -57,6 +58,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "fit": fit_command,
     "encode": encode_command,
     "predict": predict_command,
+    "evaluate": evaluate_command,
     "info": info_command,
     "reproduce": reproduce_command,
     "report": report_command,

@@ -11,10 +11,12 @@ import typer
 from .. import persistence
 from ..model_search import Choices
 from ..own_data.fitting import FittedModel, fit_model
+from ..own_data.left_out import evaluate_left_out
 from ..own_data.preparing import Prepared, prepared
 from ..own_data.targets import refuse_regression
 from ..tables import LabelledSamples, Request, Wishes, read_samples
 from .console import check_jobs, console, friendly, note
+from .evaluate import Report, check_report, tell_evaluation, write_page
 from .options import (
     DATA,
     MODEL,
@@ -123,6 +125,7 @@ def fit_command(
         int, typer.Option(help="Threads; -1 is all cores.", rich_help_panel=OUTPUT)
     ] = -1,
     seed: Annotated[int, typer.Option(help="Of all random choices.", rich_help_panel=MODEL)] = 0,
+    report: Report = None,
     verbose: Verbose = False,
     force: Force = False,
 ) -> None:
@@ -136,6 +139,7 @@ def fit_command(
     """
     check_jobs(n_jobs)
     check_output(out, data, force)
+    check_report(report, data, force)
     choices = Choices(
         coder=coder and str(coder),
         classifier=None if classifier is ClassifierName.auto else str(classifier),
@@ -179,6 +183,10 @@ def fit_command(
     found.about["target"] = target
     persistence.save(found.model, out, about=found.about)
     _tell(found, ready, len(samples.X), out)
+    if report is not None:
+        held_out = evaluate_left_out(samples, ready, found, groups, choices.seed)
+        tell_evaluation(held_out)
+        write_page(held_out, report)
 
 
 def _width(gamma: str | None) -> str | float | None:

@@ -21,7 +21,7 @@ Written = ParamSpec("Written")
 LARGEST_TEXT = 2**28  # characters that an array of labels may have room for: 1 GiB
 
 
-def check_output(path: Path, inputs: Iterable[Path], force: bool) -> None:
+def check_output(path: Path, inputs: Iterable[Path], force: bool, option: str = "--out") -> None:
     """Refuse, before any work, an output that would destroy something; make its folder.
 
     Parameters
@@ -32,17 +32,20 @@ def check_output(path: Path, inputs: Iterable[Path], force: bool) -> None:
         What the command reads; these are never overwritten.
     force : bool
         Whether another file may be.
+    option : str, default="--out"
+        By which the file was named, for messages.
     """
     if path.is_dir():
-        raise IsADirectoryError(f"--out must be a file, {path} is a folder.")
+        raise IsADirectoryError(f"{option} must be a file, {path} is a folder.")
     for given in inputs:
         if is_same_file(path, given):
             raise ValueError(
-                f"--out {path} is the input {given}, which would be lost. Choose another --out."
+                f"{option} {path} is the input {given}, which would be lost. Choose another "
+                f"{option}."
             )
     if path.exists() and not force:
         raise FileExistsError(
-            f"{path} exists already. Choose another --out, or overwrite it with --force."
+            f"{path} exists already. Choose another {option}, or overwrite it with --force."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
 

@@ -104,15 +104,19 @@ def folds(task: Task, effort: str) -> list[Fold]:
 
 def one_split(task: Task) -> Fold:
     """One stratified split, for comparisons that are not searches."""
+    return task.prepared(*split_rows(task))
+
+
+def split_rows(task: Task) -> tuple[NDArray, NDArray]:
+    """Rows of one stratified split: three quarters, and one."""
     if task.groups is not None:
         splitter = GroupShuffleSplit(1, test_size=TEST_SHARE, random_state=task.seed)
-        return task.prepared(*next(splitter.split(task.y, task.y, task.groups)))
+        return next(splitter.split(task.y, task.y, task.groups))
     counts = np.unique(task.y, return_counts=True)[1]
     stratify = task.y if counts.min() >= 2 else None
-    parts = train_test_split(
+    return train_test_split(
         np.arange(len(task)), test_size=TEST_SHARE, random_state=task.seed, stratify=stratify
     )
-    return task.prepared(*parts)
 
 
 def _splits(task: Task, effort: str) -> Iterator[tuple[NDArray, NDArray]]:

@@ -5,6 +5,7 @@ command line read it, all with the same parser and the same mean and spread. Thi
 nothing else of the package.
 """
 
+from .evaluation import CalibrationBin, ClassScore, EvaluationRecord
 from .file import RecordFile, locked
 from .reading import RecordedExperiment, Runs, read_runs
 from .schema import SCHEMA, Artifacts, Example, ExampleAtom, ExperimentRecord, ResultRecord
@@ -13,6 +14,9 @@ from .summary import ResultGroup, Summary, Verdict, summarize, tables_of, verdic
 __all__ = [
     "SCHEMA",
     "Artifacts",
+    "CalibrationBin",
+    "ClassScore",
+    "EvaluationRecord",
     "Example",
     "ExampleAtom",
     "ExperimentRecord",

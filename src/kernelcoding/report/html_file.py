@@ -11,8 +11,9 @@ from importlib import resources
 from pathlib import Path
 from types import ModuleType
 
-from ..records import read_runs
+from ..records import EvaluationRecord, read_runs
 from ..records.reading import RecordPath
+from .evaluation import EvaluationPage, evaluation_page
 from .page import Page, page_of
 
 # What no reader sees and some are led astray by: control characters but tabs and newlines, marks
@@ -61,8 +62,29 @@ def write_report(
     >>> write_report("runs", "report.html")  # doctest: +SKIP
     PosixPath('report.html')
     """
-    page = rendered(page_of(read_runs(source), title))
-    path = Path(out)
+    return _written(rendered(page_of(read_runs(source), title), "report"), Path(out))
+
+
+def write_evaluation(
+    record: EvaluationRecord, out: str | os.PathLike[str] = "evaluation.html"
+) -> Path:
+    """Write one self-contained HTML page on how a model does on samples with known labels.
+
+    Parameters
+    ----------
+    record : EvaluationRecord
+    out : path, default="evaluation.html"
+        Where the page is written, as in :func:`write_report`.
+
+    Returns
+    -------
+    path : Path
+        Where the page is.
+    """
+    return _written(rendered(evaluation_page(record), "evaluation"), Path(out))
+
+
+def _written(page: str, path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -73,7 +95,7 @@ def write_report(
     return path
 
 
-def rendered(page: Page) -> str:
+def rendered(page: Page | EvaluationPage, template_name: str) -> str:
     """The page's HTML. Everything in it is escaped but the pictures that we drew ourselves."""
     jinja2 = required_jinja2()
     environment = jinja2.Environment(
@@ -84,7 +106,7 @@ def rendered(page: Page) -> str:
         lstrip_blocks=True,
     )
     style, script = asset("report.css"), asset("report.js")
-    template = environment.get_template("report.html.jinja")
+    template = environment.get_template(f"{template_name}.html.jinja")
     text = template.render(page=page, style=style, script=script, policy=policy(style, script))
     return CONTROLS.sub("", text)  # after all was escaped: nothing can be made of the rest
 

@@ -1,0 +1,74 @@
+"""An evaluation against scikit-learn's own numbers."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.metrics import accuracy_score, f1_score, log_loss
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import kernelcoding as kc
+from kernelcoding.own_data.evaluation import evaluated, wilson
+
+X, Y = load_iris(return_X_y=True)
+WORDS = np.array(["setosa", "versicolor", "virginica"])[Y]
+TRAIN, TEST = np.arange(0, 150, 3), np.setdiff1d(np.arange(150), np.arange(0, 150, 3))
+
+
+@pytest.fixture(scope="module")
+def model():
+    classifier = kc.ResidualClassifier(kc.KernelSparseCoder(alpha=0.1))
+    return make_pipeline(StandardScaler(), classifier).fit(X[TRAIN], WORDS[TRAIN])
+
+
+@pytest.fixture(scope="module")
+def record(model):
+    return evaluated(model, X[TEST], WORDS[TEST], {"samples": 50}, "test.csv", "A title")
+
+
+def test_numbers_are_those_of_scikit_learn(model, record):
+    labels, truth = model.predict(X[TEST]), WORDS[TEST]
+    assert record.accuracy == pytest.approx(100 * accuracy_score(truth, labels))
+    assert record.low < record.accuracy < record.high
+    np.testing.assert_allclose(
+        [score.f1 for score in record.scores], 100 * f1_score(truth, labels, average=None)
+    )
+    assert np.trace(record.confusion) == np.sum(labels == truth)
+    assert record.log_loss == pytest.approx(log_loss(truth, model.predict_proba(X[TEST])))
+    assert record.majority == pytest.approx(100 * np.bincount(Y[TEST]).max() / 100)
+    assert sum(part.count for part in record.calibration) == 100
+    assert record.coverage[-1] == (100.0, pytest.approx(record.accuracy))
+
+
+def test_the_surest_samples_are_kept_first(model, record):
+    sure = model[-1].concentration(model[:-1].transform(X[TEST]))
+    right = model.predict(X[TEST]) == WORDS[TEST]
+    size = round(record.coverage[5][0])
+    best = np.argsort(-sure, kind="stable")[:size]
+    assert record.coverage[5][1] == pytest.approx(100 * right[best].mean())
+
+
+def test_examples_have_atoms_of_known_classes(record):
+    wrong = [
+        example for example in record.examples if not example.label.endswith(example.predicted)
+    ]
+    assert wrong
+    assert len(record.examples) > len(wrong)
+    for example in record.examples:
+        assert example.atoms
+        assert len(example.residuals) == 3
+        assert min(example.residuals, key=lambda pair: pair[1])[0] == example.predicted
+
+
+def test_wilson_s_interval_is_scipy_s():
+    stats = pytest.importorskip("scipy.stats")
+    for k, n in ((0, 10), (3, 10), (10, 10), (97, 120)):
+        expected = stats.binomtest(k, n).proportion_ci(method="wilson")
+        np.testing.assert_allclose(wilson(k, n), [100 * expected.low, 100 * expected.high])
+
+
+def test_labels_that_the_model_does_not_know_are_told(model):
+    found = evaluated(model, X[:2], np.array(["setosa", "rose"]), {}, "t", "T")
+    assert found.notes == ("The model does not know the labels 'rose'.",)
+    assert found.classes == ("setosa", "versicolor", "virginica", "rose")
+    assert found.accuracy == 50.0
