@@ -1,9 +1,8 @@
 """The command line at its defaults beside a scaled SVC and gradient boosting, on ordinary data.
 
-``python -m benchmarks.command_line wine cancer churn digits --splits 5 --out runs/command_line.jsonl``
-fits every split through the command and appends a line; ``--table FILE`` makes the table of the
-docs from the lines. Fashion-MNIST has its own test part and so one split. Folders of pictures are
-split by links.
+``python -m benchmarks.command_line wine cancer churn digits --splits 5 --out lines.jsonl`` fits
+every split through the command and appends a line; ``--table FILE`` makes the table of the docs
+from the lines. Fashion-MNIST has its own test part and so one split.
 """
 
 from __future__ import annotations
