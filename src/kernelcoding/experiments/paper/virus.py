@@ -115,7 +115,7 @@ PROTOCOL = (
     "RootSIFT every 3 pixels of patches enlarged twice), each with a Gaussian kernel at its median "
     "width, with shares of 0.6 and 0.4, which a trial on these folds found; alpha, neighbours and "
     "C of turned and two views are those of such trials, too, and not searched. Scales of channels "
-    "and the mixture of the last two are learned once, without labels, from some of all the patches."
+    "and the mixture of the last two are learned once, without labels, from some of all patches."
 )
 LAYOUTS = {"shuffled": shuffled_folds, "contiguous": contiguous_folds}
 PAIR_ATOMS = 600  # 40 of the 90 patches of a class
