@@ -1,7 +1,8 @@
 """Compiled code computes the same bits, whatever else a process has loaded or compiled before.
 
-Numba optimises a function again with each of its callers, and of equal names the first one loaded
-is called: copies that may sum in other orders would give other last places.
+A function that Python calls keeps its parts to itself. Versions of Numba that we do not know
+optimise a function again with each of its callers, and of equal names the first one loaded is
+called: copies that may sum in other orders would give other last places.
 """
 
 import importlib
@@ -45,6 +46,10 @@ def functions():
                 yield info.name, name, found
 
 
+def is_cached(found):
+    return hasattr(found._cache, "_cache_file")
+
+
 @pytest.mark.skipif(not hasattr(njit(lambda: 0), "py_func"), reason="nothing is compiled")
 def test_only_leaves_sum_in_any_order():
     compiled = {name for _, name, _ in functions()}
@@ -64,5 +69,6 @@ def test_the_order_of_loading_changes_no_bits():
         return done.stdout
 
     bits()  # fills the cache
-    inner = [f"{module}.{name}" for module, name, _ in functions() if module == "cholesky"]
-    assert bits("cholesky.forward") == bits(*inner) == bits()
+    cached = [f"{module}.{name}" for module, name, found in functions() if is_cached(found)]
+    assert len(cached) > 10
+    assert bits("low_rank.solve_rows") == bits(*reversed(cached)) == bits()

@@ -3,9 +3,21 @@
 import numpy as np
 import pytest
 
-from kernelcoding._compiled.factor import PANEL, cholesky, solve_factored
+from kernelcoding._compiled import factor
+from kernelcoding._compiled.factor import PANEL
+from kernelcoding._compiled.jit import compiled
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 33, PANEL - 1, PANEL, PANEL + 1, PANEL + 6, 2 * PANEL + 3]
+
+
+@compiled
+def cholesky(matrix, size, floor):
+    return factor.cholesky(matrix, size, floor)
+
+
+@compiled
+def solve_factored(matrix, size, right):
+    factor.solve_factored(matrix, size, right)
 
 
 def positive_definite(rng, size):

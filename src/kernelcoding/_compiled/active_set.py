@@ -282,7 +282,7 @@ def mean_diagonal(gram):
     return total if total > 0.0 else 1.0
 
 
-@compiled(error_model="numpy")
+@compiled
 def solve_rows(
     gram, cross, l1, ridge, starts, start_atoms, start_values, nonnegative, sum_to_one, tol,
     precision, max_iter, stop, indptr, atoms, values, iterations, converged,

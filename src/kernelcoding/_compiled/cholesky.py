@@ -5,30 +5,23 @@ contiguous memory: a forward solve subtracts rows, a backward solve takes produc
 rotation mixes two rows.
 """
 
-from typing import Any
-
 import numpy as np
 
-from .jit import compiled
+from .jit import part
 
 LOOK = 64  # numbers compared at once in the search for the largest
 
-# Called from compiled code only, so without the wrappers that Python would need to call it.
-OPTIONS: dict[str, Any] = {
-    "error_model": "numpy",
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
-allocating = compiled(**OPTIONS)
+allocating = part
 # Where nothing is allocated nothing need be counted: reference counts of views are a quarter of
 # the time on small problems.
-inner = compiled(**OPTIONS, _nrt=False)
-# Numba optimises a function again with every function that calls it, and which of the copies runs
-# depends on what else a process has loaded. Bits are equal only where every copy must compute the
-# same: plain loops are in order (a product may join the one sum it is part of), and only inner
-# products, which call nothing and add to nothing, are summed in any order so that they vectorise.
-fused = compiled(**OPTIONS, _nrt=False, fastmath={"contract"})
-summing = compiled(**OPTIONS, _nrt=False, fastmath={"reassoc", "contract", "nsz"})
+inner = part(_nrt=False)
+# Should Numba be a version that ``linking.py`` does not know, it optimises a function again with
+# every function that calls it, and which of the copies runs depends on what else a process has
+# loaded. Bits are equal only where every copy must compute the same: plain loops are in order (a
+# product may join the one sum it is part of), and only inner products, which call nothing and add
+# to nothing, are summed in any order so that they vectorise.
+fused = part(_nrt=False, fastmath={"contract"})
+summing = part(_nrt=False, fastmath={"reassoc", "contract", "nsz"})
 
 
 @inner

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .jit import compiled
+from .jit import compiled, part
 
 
-@compiled(error_model="numpy", fastmath={"reassoc", "contract"})
+@part(fastmath={"reassoc", "contract"})
 def direct_distance(left, right):
     """Sum of squared differences in double precision; the same in either order."""
     total = 0.0
@@ -15,7 +15,7 @@ def direct_distance(left, right):
     return total
 
 
-@compiled(error_model="numpy")
+@compiled
 def finish_distances(products, left_norms, right_norms, left, right, near, alone):
     """Replace inner products by squared distances, none negative.
 

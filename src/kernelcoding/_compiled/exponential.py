@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jit import compiled
+from .jit import compiled, part
 
 CHUNK = 512  # numbers between the two passes, kept in the first-level cache
 LOG2_E = 1.4426950408889634
@@ -23,7 +23,7 @@ SMALLEST = -708.0  # below, an exponential is subnormal
 NOTHING = 1e-307  # and given as zero
 
 
-@compiled(error_model="numpy", fastmath={"contract"})
+@part(fastmath={"contract"})
 def exponentials(values, count, shifted):
     """Replace ``values[:count]`` by their exponentials; ``shifted`` is scratch of the same size."""
     bits, exponents = values.view(np.int64), shifted.view(np.int64)
@@ -46,7 +46,7 @@ def exponentials(values, count, shifted):
         bits[i] += exponents[i] << 52  # times 2^n, in the exponent's own bits
 
 
-@compiled(error_model="numpy")
+@compiled
 def scaled_exponential(values, factor):
     """Replace a matrix by ``exp(factor * values)``, for ``factor * values <= 700``."""
     chunk, scratch = np.empty(CHUNK), np.empty(CHUNK)

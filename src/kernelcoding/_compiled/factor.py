@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .cholesky import dot, fused, inner, summing
-from .jit import compiled
+from .jit import part
 
 PANEL = 64  # rows worked on together: each finished row is fetched once per panel
 TILE = 8  # side of the squares that a transposition moves, one cache line wide
@@ -101,7 +101,7 @@ def reflect(matrix, size):
                     matrix[j, i] = matrix[i, j]
 
 
-@compiled
+@part
 def cholesky(matrix, size, floor):
     r"""Overwrite ``matrix[:size, :size]`` by L and its transpose, :math:`L L^\top = M`.
 
@@ -128,7 +128,7 @@ def cholesky(matrix, size, floor):
     return True
 
 
-@compiled(fastmath={"contract"})
+@part(fastmath={"contract"})
 def solve_factored(factor, size, right):
     r"""Solve :math:`L L^\top x = b` in place of ``right[:size]``, by rows of the upper factor."""
     for i in range(size):

@@ -31,7 +31,7 @@ from .group_steps import (
     steepest,
     sum_multiplier,
 )
-from .jit import compiled
+from .jit import compiled, part
 
 REUSE = 0.25  # keep a factorisation while steps with it shrink the violation at least so much
 DECREASE = 1e-4  # a step must bring this share of the decrease that its slope promises
@@ -56,7 +56,7 @@ class GroupScratch(NamedTuple):
     border: np.ndarray  # (N,)
 
 
-@compiled
+@part
 def group_scratch(n_atoms, n_groups):
     """Scratch memory for problems of this size."""
     return GroupScratch(
@@ -73,7 +73,7 @@ def group_scratch(n_atoms, n_groups):
     )
 
 
-@compiled
+@part
 def violation_scales(model, tol, scales):
     """Admissible violation of each group: ``tol`` times the force of its penalty."""
     l1, weights, starts = model.l1, model.weights, model.starts
@@ -92,7 +92,7 @@ def violation_scales(model, tol, scales):
         scales[g] = max(tol * min(scale, largest), 1e-13 * largest, 1e-300)
 
 
-@compiled
+@part
 def active_atoms(model, state, active):
     """Atoms on which the objective is smooth around the code; returns how many."""
     l1, weights, starts = model.l1, model.weights, model.starts
@@ -108,7 +108,7 @@ def active_atoms(model, state, active):
     return size
 
 
-@compiled
+@part
 def factor_hessian(model, state, active, size, damping, matrix):
     """Factor the Hessian on the active atoms, plus ``damping`` times its largest own curvature.
 
@@ -141,7 +141,7 @@ def factor_hessian(model, state, active, size, damping, matrix):
     return cholesky(matrix, size, 0.1 * damping * largest)
 
 
-@compiled
+@part
 def newton_direction(model, scratch, size):
     """Solve for the Newton step on the active atoms, keeping its sum at zero if asked."""
     active, descent, direction = scratch.active, scratch.descent, scratch.direction
@@ -160,7 +160,7 @@ def newton_direction(model, scratch, size):
         direction[active[a]] = solution[a]
 
 
-@compiled
+@part
 def admit_units(model, state, scratch, size, boldness):
     """Bring in the zero atoms that pull hardest, by the best step along their descent.
 
@@ -193,7 +193,7 @@ def admit_units(model, state, scratch, size, boldness):
     return True
 
 
-@compiled
+@part
 def search(model, state, shift, scratch):
     """Halve the step until the objective has decreased enough; its length, 0 if it never does."""
     descent, direction = scratch.descent, scratch.direction
@@ -215,14 +215,14 @@ def search(model, state, shift, scratch):
     return 0.0
 
 
-@compiled
+@part
 def measure(model, state, scratch):
     """Multiplier and largest relative violation; fills ``descent``."""
     shift = sum_multiplier(model, state)
     return shift, steepest(model, state, shift, scratch.scales, scratch.descent)
 
 
-@compiled
+@part
 def solve_row(model, state, tol, max_iter, stop, scratch):
     """Solve one row from the code in ``state``; returns whether it converged, and iterations.
 

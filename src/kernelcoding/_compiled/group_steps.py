@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import compiled
+from .jit import part
 
 SHARE = 0.2  # admit what pulls at least this share of the strongest,
 SMOOTH_LIMIT = 0.5  # groups of atoms without kink up to this share of the atoms present,
@@ -35,7 +35,7 @@ class GroupState(NamedTuple):
     norms: np.ndarray  # (G,) Euclidean norm of each group
 
 
-@compiled
+@part
 def group_norms(model, state):
     """Recompute the Euclidean norm of each group."""
     starts, code, norms = model.starts, state.code, state.norms
@@ -46,7 +46,7 @@ def group_norms(model, state):
         norms[g] = np.sqrt(total)
 
 
-@compiled(fastmath={"contract"})
+@part(fastmath={"contract"})
 def apply_gram(model, change, image):
     """``image = (gram + diag(ridge)) change``, using only the entries of ``change`` not zero."""
     gram, ridge, size = model.gram, model.ridge, change.size
@@ -60,7 +60,7 @@ def apply_gram(model, change, image):
                 image[j] += scale * row[j]
 
 
-@compiled
+@part
 def refresh(model, state, image):
     """Recompute slope and norms from the code, free of accumulated rounding."""
     cross, code, slope = model.cross, state.code, state.slope
@@ -70,7 +70,7 @@ def refresh(model, state, image):
     group_norms(model, state)
 
 
-@compiled
+@part
 def accept(model, state, change, image):
     """Take a step whose image under the Gram matrix is known."""
     code, slope = state.code, state.slope
@@ -80,7 +80,7 @@ def accept(model, state, change, image):
     group_norms(model, state)
 
 
-@compiled
+@part
 def sum_multiplier(model, state):
     r"""Multiplier of ``sum(y) = 1``: :math:`\mu = y^\top s - \sum_j l_j|y_j| - \sum_g w_g\|y_g\|`.
 
@@ -98,7 +98,7 @@ def sum_multiplier(model, state):
     return value
 
 
-@compiled
+@part
 def threshold(value, weight, nonnegative):
     """Soft threshold, one-sided when codes may not be negative."""
     if value > weight:
@@ -108,7 +108,7 @@ def threshold(value, weight, nonnegative):
     return 0.0
 
 
-@compiled
+@part
 def steepest_group(model, state, shift, g, descent):
     """Steepest descent direction of one group; returns its norm."""
     l1, weight = model.l1, model.weights[g]
@@ -136,7 +136,7 @@ def steepest_group(model, state, shift, g, descent):
     return shrink * total
 
 
-@compiled
+@part
 def steepest(model, state, shift, scales, descent):
     r"""Minus the subgradient of least norm; returns the largest violation relative to its scale.
 
@@ -148,7 +148,7 @@ def steepest(model, state, shift, scales, descent):
     return worst
 
 
-@compiled
+@part
 def rank_pulls(model, state, descent, pulls):
     """How hard each unit of zero atoms pulls, stored at an atom of the unit.
 
@@ -173,7 +173,7 @@ def rank_pulls(model, state, descent, pulls):
     return outside, inside
 
 
-@compiled
+@part
 def choose_units(model, state, descent, pulls, crowd, change):
     """Copy to ``change`` the descent of the units that pull hardest, up to a number of atoms.
 
@@ -204,7 +204,7 @@ def choose_units(model, state, descent, pulls, crowd, change):
         unit = np.argmax(pulls)
 
 
-@compiled
+@part
 def curvature(model, state, change, image):
     """Bound on the second derivative of the objective where zero atoms enter along ``change``."""
     weights, starts = model.weights, model.starts
@@ -221,7 +221,7 @@ def curvature(model, state, change, image):
     return value
 
 
-@compiled
+@part
 def clip(model, state, direction, step, change):
     """Fill ``change`` with a step that stops at zeros; False if the sum cannot be restored.
 
@@ -251,7 +251,7 @@ def clip(model, state, direction, step, change):
     return True
 
 
-@compiled
+@part
 def first_stop(model, state, direction):
     """Length of the step at which ``clip`` begins to hold something at zero."""
     l1, weights, starts = model.l1, model.weights, model.starts
@@ -268,7 +268,7 @@ def first_stop(model, state, direction):
     return nearest * (1.0 + 1e-12)
 
 
-@compiled
+@part
 def objective_change(model, state, shift, change, image):
     """Change of the objective, written with differences only so that no digit is lost."""
     l1, weights, starts = model.l1, model.weights, model.starts

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jit import compiled
+from .jit import compiled, part
 from .pursuit import subtract_combination
 
 
-@compiled
+@part
 def _centred_gram(self_similarity, cross, gram, atoms, centred):
     """Upper half of ``K_B - k 1' - 1 k' + kxx 1 1'``; returns its trace and its largest term."""
     trace, scale = 0.0, abs(self_similarity)
@@ -22,7 +22,7 @@ def _centred_gram(self_similarity, cross, gram, atoms, centred):
     return trace, scale
 
 
-@compiled
+@part
 def _factorise(centred, ridge, floor, factor, scratch):
     """Upper Cholesky factor of ``centred + ridge I``; false when a pivot is not above floor."""
     size = centred.shape[0]
@@ -42,7 +42,7 @@ def _factorise(centred, ridge, floor, factor, scratch):
     return True
 
 
-@compiled
+@part
 def _solve_ones(factor, weights):
     """Solve ``U'U w = 1``, where U is the upper half of factor."""
     size = weights.size
@@ -90,7 +90,7 @@ def affine_codes(self_similarity, neighbours, cross, gram, regularization, trace
             codes[i, a] = weights[a] / total
 
 
-@compiled
+@part
 def _nearest_atom(centred):
     """Position of the smallest diagonal entry, the first among equals."""
     best = 0

@@ -158,7 +158,7 @@ def join(strength, joining, limit):
     return limit
 
 
-@compiled(error_model="numpy")
+@compiled
 def find_violators(shared, options, correlation, pending, rows, joining):
     """Atoms that must join the working sets of the pending rows; rows without any are finished.
 
@@ -193,7 +193,7 @@ def find_violators(shared, options, correlation, pending, rows, joining):
 # Rows of B -----------------------------------------------------------------------------------
 
 
-@compiled(error_model="numpy")
+@compiled
 def respond(similarity, coefficients, pointers, centres, values, rows, atoms, places, low):
     """Rows of B: what the scores of a sample gain by a unit of an atom.
 
@@ -271,7 +271,7 @@ def enrol(place, members):
     return size
 
 
-@compiled(error_model="numpy")
+@compiled
 def solve_rows(shared, options, low, pending, max_iter, stop, rows):
     """Best codes of the working sets of the pending rows, from the codes before.
 

@@ -4,7 +4,7 @@ from .cholesky import subtract_rows
 from .jit import compiled
 
 
-@compiled(error_model="numpy")
+@compiled
 def add_rows_times(indptr, indices, values, matrix, out):
     """Add to every row of ``out`` a sparse combination of the rows of a dense matrix.
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import compiled
+from .jit import compiled, part
 
 OMP, OLS = 0, 1  # rules: largest correlation; largest decrease of the residual
 
@@ -30,7 +30,7 @@ class PursuitState(NamedTuple):
     weight: np.ndarray  # (N,) of the squared correlation in the rule; 0: never chosen
 
 
-@compiled
+@part
 def _best(correlation, weight):
     """Index and value of the largest ``correlation**2 * weight``, the lowest index among equals."""
     n_atoms = correlation.size
@@ -48,7 +48,7 @@ def _best(correlation, weight):
     return index, best
 
 
-@compiled
+@part
 def subtract_combination(row, basis, factors, n_rows, start):
     """``row -= factors @ basis[:n_rows]`` from column start on.
 
@@ -68,7 +68,7 @@ def subtract_combination(row, basis, factors, n_rows, start):
         u += 1
 
 
-@compiled(error_model="numpy")
+@part
 def _advance(row, inverse, beta, state, dependent, rule):
     """Normalise the new basis row, then update what is known about every atom."""
     correlation, schur, weight = state.correlation, state.schur, state.weight
@@ -82,7 +82,7 @@ def _advance(row, inverse, beta, state, dependent, rule):
             weight[j] = one / schur[j] if schur[j] > dependent else zero
 
 
-@compiled
+@part
 def _start(cross, scale, inverse, state):
     """State of the empty support; an atom of norm zero never gets a weight."""
     correlation, schur, weight = state.correlation, state.schur, state.weight
@@ -91,7 +91,7 @@ def _start(cross, scale, inverse, state):
         schur[j] = weight[j] = scale[j] > 0
 
 
-@compiled
+@part
 def _solve_factor(basis, support, beta, count):
     """Solve ``L' y = beta`` in place, where ``L[t, u] = basis[u, support[t]]`` for u <= t."""
     for t in range(count - 1, -1, -1):
@@ -100,7 +100,7 @@ def _solve_factor(basis, support, beta, count):
             beta[u] -= basis[u, support[t]] * beta[t]
 
 
-@compiled
+@part
 def _select(gram, scale, rule, tol, eps, state, basis, factors, support, beta):
     """Choose atoms until the budget, the tolerance or rounding ends it; returns how many."""
     correlation, schur, weight = state.correlation, state.schur, state.weight

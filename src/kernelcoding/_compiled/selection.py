@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jit import compiled
+from .jit import compiled, part
 
 BLOCK = 64  # candidates looked at in one vector comparison
 
 
-@compiled
+@part
 def _insert(value, index, values, indices, count):
     """Keep ``values`` sorted; an equal value goes behind, so that the lower index stays first."""
     position = min(count, values.size - 1)

@@ -9,7 +9,7 @@ from .jit import compiled
 
 
 # Sums and maxima in any order, as vectors; the caller has checked that all is finite.
-@compiled(error_model="numpy", fastmath={"contract", "reassoc", "nnan", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nnan", "nsz"})
 def fill_soft_weights(cross, offsets, factor, codes):
     """Fill ``codes[i]`` with the softmax of ``factor * (cross[i] - offsets[i])``.
 

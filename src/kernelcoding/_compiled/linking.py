@@ -1,0 +1,155 @@
+"""Parts are optimised once, within the function that Python calls.
+
+Left alone, Numba optimises every function and makes machine code of it, then again in whoever
+calls it: half the time of a first call goes into code that never runs, and which of the copies
+runs depends on what a process has loaded before. Here a *part*, which only compiled code calls,
+stays as it was translated, and a *whole*, which Python calls, takes in its parts and the parts of
+these and keeps them to itself.
+
+All of it lies beside the public interface of Numba, but for the compilers themselves; so it is
+used with the versions it was tested with (``jit.py``), and others compile as they always did.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+
+# Passes for what is not written here: closures, with, raise, array expressions, literal loops,
+# functions inlined before their types are known. Each reads every line of every function.
+NOT_NEEDED = {
+    "AnnotateTypes",
+    "DeadBranchPrune",
+    "DumpParforDiagnostics",
+    "FindLiterallyCalls",
+    "GenericRewrites",
+    "InlineClosureLikes",
+    "InlineInlinables",
+    "InlineOverloads",
+    "LiteralPropagationSubPipelinePass",
+    "LiteralUnroll",
+    "MakeFunctionToJitFunction",
+    "NoPythonSupportedFeatureValidation",
+    "NopythonRewrites",
+    "RewriteDynamicRaises",
+    "RewriteSemanticConstants",
+    "WithLifting",
+}
+
+
+class QuickFlags(Flags):
+    """Options of a compilation that are compared quickly.
+
+    Numba gives all of them one hash, and compares them thousands of times.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Flags):
+            return NotImplemented
+        return bool({**DEFAULTS, **self._values} == {**DEFAULTS, **other._values})
+
+    def __hash__(self) -> int:
+        return HASH
+
+
+DEFAULTS = {name: option.default for name, option in Flags.options.items()}
+HASH = hash(Flags())
+
+
+class PartLibrary(JITCodeLibrary):
+    """A part: tidied up, but not optimised with others, and never made machine code."""
+
+    def finalize(self) -> None:
+        """Nothing more to add."""
+        self._finalized = True
+
+
+class WholeLibrary(JITCodeLibrary):
+    """A function that Python calls, with all of its parts."""
+
+    def __init__(self, codegen: Any, name: str):
+        super().__init__(codegen, name)
+        self._own: set[str] = set()
+
+    def add_llvm_module(self, module: Any) -> None:
+        """Take in the function itself, or a wrapper of it."""
+        self._own.update(found.name for found in module.functions if not found.is_declaration)
+        super().add_llvm_module(module)
+
+    def finalize(self) -> None:
+        """Link each part once, then optimise and make machine code."""
+        waiting, found = list(self._linking_libraries), dict.fromkeys(self._linking_libraries)
+        while waiting:
+            library = waiting.pop()
+            if isinstance(library, PartLibrary):
+                new = [one for one in library._linking_libraries if one not in found]
+                found.update(dict.fromkeys(new))
+                waiting.extend(new)
+        self._linking_libraries = list(found)
+        super().finalize()
+
+    def _optimize_final_module(self) -> None:
+        # What is internal has no other copy: the same bits whatever else is loaded.
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.name not in self._own:
+                function.linkage = "internal"
+        super()._optimize_final_module()
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class LowerPart(NativeLowering):
+    """Translate a part for LLVM."""
+
+    _name = "lower_part"
+
+    def run_pass(self, state: Any) -> bool:
+        """Translate, and tell Numba where callers find the translation."""
+        state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        entry = object()  # Numba knows a function by its entry for Python: there is none
+        state["cr"] = state["cr"]._replace(cfunc=entry)
+        state.targetctx.insert_user_function(entry, state["cr"].fndesc, [state.library])
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class LowerWhole(NativeLowering):
+    """Translate a function that Python calls."""
+
+    _name = "lower_whole"
+
+    def run_pass(self, state: Any) -> bool:
+        """Translate, link and compile."""
+        state.library = WholeLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
+
+
+class PartCompiler(CompilerBase):
+    """Compiler of parts."""
+
+    lowering: type[NativeLowering] = LowerPart
+
+    def define_pipelines(self) -> list:
+        """The passes of Numba that our functions need, with a last step of our own."""
+        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes = [each for each in manager.passes if each[0].__name__ not in NOT_NEEDED]
+        manager.passes = [
+            (self.lowering if each is NativeLowering else each, title) for each, title in passes
+        ]
+        manager._finalized = False
+        manager.finalize()
+        return [manager]
+
+
+class WholeCompiler(PartCompiler):
+    """Compiler of what Python calls."""
+
+    lowering = LowerWhole
