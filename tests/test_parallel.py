@@ -5,8 +5,10 @@ import time
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from kernelcoding import parallel
+from kernelcoding.parallel import LARGE, steady_blas
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 3])
@@ -74,3 +76,23 @@ def test_flags_reach_work_inside_work():
     parallel.map_blocks(outer, 2, 1, 2)
     assert len({id(flag) for flag in flags}) == 1
     assert parallel.stop_flag() is not flags[0]
+
+
+def blas_threads():
+    libraries = [one for one in threadpool_info() if one["user_api"] == "blas"]
+    return {one["filepath"]: one["num_threads"] for one in libraries}
+
+
+def test_small_products_keep_blas_to_one_thread_until_the_last_has_left():
+    with threadpool_limits(2):
+        before = blas_threads()
+        first, second = steady_blas(1), steady_blas(LARGE - 1)
+        first.__enter__()
+        second.__enter__()
+        assert set(blas_threads().values()) == {1}
+        first.__exit__(None, None, None)  # not in the order they came, as threads do
+        assert set(blas_threads().values()) == {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == before
+        with steady_blas(LARGE):
+            assert blas_threads() == before

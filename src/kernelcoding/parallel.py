@@ -13,18 +13,22 @@ from __future__ import annotations
 
 import threading
 from _thread import start_new_thread
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import copy_context
+from functools import cache
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import cpu_count
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 Result = TypeVar("Result")
 
 SHORT = 2**26  # operations of compiled loops that take some 50 milliseconds
+LARGE = 2**28  # multiplications in a matrix product that are worth a second BLAS thread
 FEW = 64  # rows; slices of fewer would cost more than a thread does
 WAKE = 0.1  # seconds; where locks do not hear of signals (Windows), Ctrl-C is seen this late
 PATIENCE = 0.2  # seconds that interrupted work is given to stop before it is left alone
@@ -86,6 +90,59 @@ def map_blocks(
         return [function(rows) for rows in slices]
     with threadpool_limits(1):
         return _share(function, slices, n_threads)
+
+
+@contextmanager
+def steady_blas(largest: int) -> Iterator[None]:
+    """BLAS keeps to one thread while none of its calls is large.
+
+    A loop of small products and factors is several times slower with two threads than with one,
+    whether the other core is busy or not: they wait for each other in every call.
+
+    Parameters
+    ----------
+    largest : int
+        Multiplications in the largest product, roughly.
+    """
+    if largest >= LARGE:
+        yield
+        return
+    _one_thread.enter()
+    try:
+        yield
+    finally:
+        _one_thread.leave()
+
+
+class _OneThread:
+    """The limit holds until the last of those who asked for it has left, in whatever thread."""
+
+    def __init__(self) -> None:
+        self.lock, self.count = threading.Lock(), 0
+        self.limit: Any = None
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.count == 0:
+                self.limit = _libraries().limit(limits=1, user_api="blas")
+            self.count += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.count -= 1
+            if self.count == 0 and self.limit is not None:
+                self.limit.restore_original_limits()
+                self.limit = None
+
+
+_one_thread = _OneThread()
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries that are loaded; looking for them takes milliseconds."""
+    import_module("scipy.linalg")  # it brings a BLAS of its own
+    return ThreadpoolController()
 
 
 def wait_for(function: Callable[[], Result]) -> Result:

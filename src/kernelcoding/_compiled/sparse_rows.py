@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .jit import compiled
+from .jit import compiled, part
 
 PRODUCTS, MINIMA, HARMONICS = 0, 1, 2  # x z;  min(|x|, |z|) of one sign;  x z / (x + z)
 SQUARES, DIFFERENCES, CHI_SQUARES = 0, 1, 2  # (x - z)^2;  |x - z|;  (x - z)^2 / (x + z)
 
 
-@compiled(error_model="numpy")
+@compiled
 def add_common(kind, indptr, indices, data, starts, places, values, out):
     """Add to ``out[i, k]`` a sum over the columns that row i and row k both have.
 
@@ -45,7 +45,7 @@ def add_common(kind, indptr, indices, data, starts, places, values, out):
                     row[places[q]] += x * z / (x + z)
 
 
-@compiled(error_model="numpy")
+@part
 def term(kind, x, z):
     """What one column adds to a distance."""
     difference = x - z
@@ -56,7 +56,7 @@ def term(kind, x, z):
     return difference * difference
 
 
-@compiled(error_model="numpy")
+@part
 def merged_distance(kind, left_columns, left, right_columns, right):
     """The distance of two rows, from their differences in every column that either has."""
     total, p, q = 0.0, 0, 0
@@ -74,7 +74,7 @@ def merged_distance(kind, left_columns, left, right_columns, right):
     return total
 
 
-@compiled(error_model="numpy")
+@compiled
 def finish_sparse_distances(kind, common, factor, left_sums, right_sums, left, right, near):
     """Replace sums over common columns by distances, none negative.
 
@@ -108,7 +108,7 @@ def finish_sparse_distances(kind, common, factor, left_sums, right_sums, left, r
             common[i, k] = distance
 
 
-@compiled(error_model="numpy")
+@compiled
 def add_row_sums(power, indptr, data, out):
     """Add to ``out[i]`` the sum of |x| (or of squares: power 2) of row i, from the left.
 

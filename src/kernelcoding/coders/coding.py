@@ -15,7 +15,7 @@ from ..codes import Codes, is_csr, zero_rows
 from ..dictionary import Dictionary
 from ..formulations import Formulation
 from ..memory import memory_advice
-from ..parallel import map_blocks
+from ..parallel import map_blocks, steady_blas
 from ..problem import CodingProblem
 from ..solvers.result import CodingResult, Convergence, Options, Status
 from ..stacks import precision
@@ -83,8 +83,11 @@ def map_codes(
         result = formulation.solve(problem, alone)
         return keep(rows, problem, result), result.convergence, zero_rows(result.codes)
 
-    with memory_advice(FEWER_SAMPLES):
-        found = map_blocks(code, len(X), block_rows(dictionary), options.n_jobs)
+    n_rows = block_rows(dictionary)
+    width = int(np.prod(getattr(X, "shape", (0,))[1:]))
+    product = min(n_rows, len(X)) * dictionary.n_atoms * width
+    with memory_advice(FEWER_SAMPLES), steady_blas(product):
+        found = map_blocks(code, len(X), n_rows, options.n_jobs)
     convergence = sum((ended for _, ended, _ in found), Convergence())
     convergence.warn(stacklevel=stacklevel)
     if tell_zeros and convergence.status is Status.CONVERGED and convergence.n_zero:

@@ -34,6 +34,7 @@ from ..kernel_learning import (
     truth_of,
 )
 from ..kernels import Kernel, as_kernel
+from ..parallel import steady_blas
 from ..solvers.result import Options
 from ..validation import samples
 from .checks import (
@@ -199,9 +200,9 @@ class BaseDictionaryLearning(CodingTransformer):
                 refuse_zero_codes(formulation, learner.problems(), learner.coded.convergence)
             return objective
 
-        outcome = Alternation(self.max_iter, self.tol, self.callback, self.verbose).run(
-            ("codes", first_codes), learner.steps, learner.snapshot, keeper
-        )
+        loop = Alternation(self.max_iter, self.tol, self.callback, self.verbose)
+        with steady_blas(learner.largest_product):
+            outcome = loop.run(("codes", first_codes), learner.steps, learner.snapshot, keeper)
         self.objective_history_ = np.append(self.objective_history_, outcome.history)
         self.objective_steps_ = np.append(self.objective_steps_, outcome.steps)
         self.n_iter_ += outcome.n_iter

@@ -134,6 +134,11 @@ class ClassWiseLearner:
         return sum(learner.n_replaced for learner in self.learners)
 
     @property
+    def largest_product(self) -> int:
+        """That of the largest class."""
+        return max(learner.largest_product for learner in self.learners)
+
+    @property
     def coded(self) -> Coded:
         """What the last pass over the samples found, for all classes."""
         found = [learner.coded for learner in self.learners]

@@ -79,6 +79,11 @@ class AtomLearner:
         assert self._coded is not None, "nothing was coded yet"
         return self._coded
 
+    @property
+    def largest_product(self) -> int:
+        """Multiplications in the second moments of the codes, the largest product of a round."""
+        return int(self.frame.n_samples) * self.now.vectors.shape[1] ** 2
+
     def formulations(self, now: Candidate) -> FormulationAt:
         """What codes of each block are, next to what is learned at present."""
         return Everywhere(self.formulation)

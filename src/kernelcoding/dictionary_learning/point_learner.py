@@ -68,6 +68,11 @@ class PointLearner:
         self._coded: Coded | None = None
 
     @property
+    def largest_product(self) -> int:
+        """Multiplications in the second moments of the codes."""
+        return len(self.samples) * len(self.now.vectors) ** 2
+
+    @property
     def coded(self) -> Coded:
         """What the last coding of the samples found."""
         assert self._coded is not None, "nothing was coded yet"

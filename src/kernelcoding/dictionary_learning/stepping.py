@@ -20,6 +20,10 @@ class Learner(Protocol):
         """Atoms that were replaced."""
 
     @property
+    def largest_product(self) -> int:
+        """Multiplications in the largest matrix product of a round, roughly."""
+
+    @property
     def coded(self) -> Coded:
         """What the last pass over the samples found."""
 

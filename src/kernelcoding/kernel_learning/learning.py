@@ -20,6 +20,7 @@ from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..formulations import Formulation
 from ..kernels.base import Kernel
 from ..kernels.multiple import MultipleKernel
+from ..parallel import steady_blas
 from ..solvers.result import Convergence, Options
 from .alignment import aligned_weights
 from .bounds import theta_bounds
@@ -91,12 +92,13 @@ def learn_kernel(
         if fixed.all():
             return LearnedKernel(at_theta(kernel, kernel.theta), [], np.nan, Convergence())
     try:
-        if settings.criterion == HELD_OUT:
-            assert truth is not None
-            loss = LabelLoss(problems, followed, settings.n_followed, truth, settings.rule)
-            found = search_by_labels(loss, kernel, bounds, settings)
-        else:
-            found = search_by_ratio(problems, followed, kernel, bounds, settings, truth)
+        with steady_blas(len(problems.samples) * dictionary.n_atoms**2):
+            if settings.criterion == HELD_OUT:
+                assert truth is not None
+                loss = LabelLoss(problems, followed, settings.n_followed, truth, settings.rule)
+                found = search_by_labels(loss, kernel, bounds, settings)
+            else:
+                found = search_by_ratio(problems, followed, kernel, bounds, settings, truth)
     except Degenerate as error:  # already at the start: a bad trial alone ends no search
         raise ValueError(str(error)) from None
     return _learned(kernel, found)
