@@ -42,16 +42,29 @@ class BilinearClassifier:
     rate: float  # penalty of a unit of squared norm
     penalty: float
 
+    @property
+    def used(self) -> NDArray | slice:
+        """Centres that scores look at: all, or the few that have coefficients."""
+        some = np.flatnonzero(self.coefficients.any(axis=1))
+        return some if 2 * len(some) < len(self.coefficients) else slice(None)
+
     def scores(self, codes: Codes, similarity: NDArray) -> NDArray:
         """Scores of codes, (n, S), from the similarities of samples and centres, (n, Z)."""
-        return (products(codes, self.centres) * similarity) @ self.coefficients + self.bias
+        used = self.used
+        if similarity is self.kernel:  # symmetric: its rows are read, which is much faster
+            features = (products(self.centres[used], codes) * similarity[used]).T
+        else:
+            features = products(codes, self.centres[used]) * similarity[:, used]
+        return features @ self.coefficients[used] + self.bias
 
     def scaled(self, norms: NDArray) -> BilinearClassifier:
         """The same scores for codes that were multiplied by these numbers."""
         factors = 1.0 / np.where(norms > 0.0, norms, np.inf)
         centres = self.centres @ sparse.diags_array(factors)
-        agreements = products(centres, centres)
-        penalty = self.rate * squared_norm(self.coefficients, agreements, self.kernel)
+        used = self.used
+        agreements = products(centres[used], centres[used])
+        kernel = self.kernel[used][:, used]
+        penalty = self.rate * squared_norm(self.coefficients[used], agreements, kernel)
         return replace(self, centres=centres, penalty=penalty)
 
 

@@ -78,10 +78,11 @@ class Labelled:
 
     def _bilinear_scores(self, targets: NDArray) -> Scores:
         assert isinstance(self.classifier, BilinearClassifier)
+        used = self.classifier.used
         return Scores(
-            self.similarity,
-            self.classifier.coefficients,
-            self.classifier.centres,
+            self.similarity[:, used],
+            self.classifier.coefficients[used],
+            self.classifier.centres[used],
             targets,
             self.etas,
         )

@@ -142,7 +142,7 @@ class SupervisedLearner(AtomLearner):
         """The best classifier of the present codes; given one, at least a better one."""
         assert self.rho is not None
         data = self.training_codes(self.now.codes, self.now.vectors)
-        return self.rule.fit(data, self.rho, before)
+        return self.rule.fit(data, self.rho, before, exact=self.rule.exact_rounds)
 
     def _choose(self) -> None:
         """Weights of the loss and of the classifier's penalty, by scores of samples left out.

@@ -63,6 +63,7 @@ class Rule(Component):
 
     signed = False  # whether targets are one and minus one
     adapts = False  # whether surrogate targets depend on scores
+    exact_rounds = True  # whether classifiers are fitted exactly while atoms are learned
 
     def __init__(
         self,

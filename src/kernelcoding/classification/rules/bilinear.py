@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,18 +11,27 @@ from scipy import linalg
 
 from ...codes import Codes, products
 from ...dictionary_learning.frames import SampleFrame
+from ...dictionary_learning.seen import SampleBlock
 from ...long_calls import cho_factor, eigh
 from .. import ridge
 from ..classifiers import BilinearClassifier, Classifier, squared_norm
-from .base import Rule, TrainingCodes
+from .base import NOTHING, Rule, TrainingCodes
+
+MANY = 2000  # samples that are all centres while atoms are learned; a system is cubic in them
+CENTRES = 500  # of more samples
+JUDGED = 1500  # samples on which rho is chosen, by a spectrum
 
 
 class BilinearRule(Rule):
     r"""Kernel ridge regression with the product kernel :math:`k(x, x')\,(y \cdot y')`.
 
     That is the exact solution of the paper's system for all :math:`W_j`: :math:`\phi(x)^\top W_j y`
-    is linear in :math:`\phi(x) \otimes y`. Centres are the training samples, or the landmarks.
+    is linear in :math:`\phi(x) \otimes y`. Centres are the training samples, or the landmarks. Of
+    many samples some are the centres of the classifiers that atoms are learned with, so that a
+    round costs no more than linear in samples; the last classifier has all of them.
     """
+
+    exact_rounds = False
 
     def choose_rho(self, data: TrainingCodes) -> float:
         """By leaving out each sample in turn, in closed form."""
@@ -31,10 +41,11 @@ class BilinearRule(Rule):
         values = np.maximum(values, 0.0)
         root = np.sqrt(data.sample_weight)
         right, ones = vectors.T @ (root[:, None] * data.targets), vectors.T @ root
+        squares = vectors**2
         unit, errors = float(values.mean()) or 1.0, []
         for regularization in ridge.REGULARIZATIONS * unit:
             filtered = 1.0 / (values + regularization)
-            inverse = (vectors**2) @ filtered
+            inverse = squares @ filtered
             solved = vectors @ (filtered[:, None] * right)
             if data.intercept:
                 column = vectors @ (filtered * ones)
@@ -56,24 +67,28 @@ class BilinearRule(Rule):
         """One system in as many unknowns as there are centres, for all classes."""
         n_classes = data.targets.shape[1]
         regularization = rho / (n_classes * data.per_sample)
+        rate = 0.5 * rho / n_classes
         if isinstance(data.frame, SampleFrame):
+            if not exact and len(data.targets) > MANY:
+                return _on_some_samples(data, before, regularization, rate)
             centres, kernel = data.codes, data.frame.kernel_matrix
             agreements = products(centres, centres)
             coefficients, bias = _dual(agreements * kernel, data, regularization)
         else:
             centres, kernel = data.codes_of_landmarks(), data.frame.landmarks.facts.double
             agreements = products(centres, centres)
-            product = agreements * kernel
-            coefficients, bias = _few_centres(product, centres, data, regularization)
-        rate = 0.5 * rho / n_classes
+            system = FewCentres.of(data, centres, agreements * kernel, slice(None), regularization)
+            coefficients, bias = system.solution
         penalty = rate * squared_norm(coefficients, agreements, kernel)
         return BilinearClassifier(coefficients, centres, bias, kernel, rate, penalty)
 
     def left_out(self, data: TrainingCodes, rho: float) -> NDArray:
-        """In closed form where every sample is a centre."""
+        """In closed form where every sample is a centre, or some of many are."""
         if not isinstance(data.frame, SampleFrame):
             return super().left_out(data, rho)
         regularization = rho / (data.targets.shape[1] * data.per_sample)
+        if len(data.targets) > MANY:
+            return _system_of_some(data, _some_samples(data), regularization).left_out(data)
         kernel = products(data.codes, data.codes) * data.frame.kernel_matrix
         inverse = np.linalg.inv(_regularised(kernel, data, regularization))
         solved = inverse @ data.targets
@@ -104,29 +119,114 @@ def _dual(kernel: NDArray, data: TrainingCodes, regularization: float) -> tuple[
     return solved - np.outer(ones, bias), bias
 
 
-def _few_centres(
-    product: NDArray, centres: Codes, data: TrainingCodes, regularization: float
-) -> tuple[NDArray, NDArray]:
-    """The same with few centres: sums over samples, linear in their number."""
-    n_centres, n_classes = len(product), data.targets.shape[1]
-    second: NDArray = np.zeros((n_centres, n_centres))
-    mixed: NDArray = np.zeros((n_centres, n_classes))
-    total, mean = np.zeros(n_centres), data.sample_weight @ data.targets
-    no_atoms = np.zeros((data.frame.dimension, 0))
-    for block in data.frame.blocks(no_atoms):
-        features = products(data.codes[block.rows], centres) * block.similarity
-        weighted = features * data.sample_weight[block.rows][:, None]
-        second += features.T @ weighted
-        mixed += weighted.T @ data.targets[block.rows]
-        total += weighted.sum(axis=0)
-    count = data.sample_weight.sum()
-    if data.intercept:
+@dataclass(frozen=True, slots=True)
+class FewCentres:
+    """The same regression with few centres: sums over samples, linear in their number."""
+
+    features: Callable[[SampleBlock], NDArray]  # (n, m) products of codes and similarities
+    matrix: NDArray  # (m, m)
+    mixed: NDArray  # (m, S)
+    mean: NDArray  # (m,) weighted, of the features; zero without an intercept
+    target: NDArray  # (S,) weighted mean of the targets; zero without an intercept
+
+    @classmethod
+    def of(
+        cls,
+        data: TrainingCodes,
+        centres: Codes,
+        product: NDArray,
+        columns: NDArray | slice,
+        regularization: float,
+    ) -> FewCentres:
+        """From one pass over the samples.
+
+        Parameters
+        ----------
+        data : TrainingCodes
+        centres : array or CSR array of shape (m, N)
+            Codes.
+        product : array of shape (m, m)
+            Product kernel of the centres.
+        columns : array of shape (m,), or slice
+            Which landmarks the centres are.
+        regularization : float
+        """
+
+        def features(block: SampleBlock) -> NDArray:
+            return products(data.codes[block.rows], centres) * block.similarity[:, columns]
+
+        n_centres, n_classes = len(product), data.targets.shape[1]
+        second: NDArray = np.zeros((n_centres, n_centres))
+        mixed: NDArray = np.zeros((n_centres, n_classes))
+        total = np.zeros(n_centres)
+        for block in _blocks(data):
+            found = features(block)
+            weighted = found * data.sample_weight[block.rows][:, None]
+            second += found.T @ weighted
+            mixed += weighted.T @ data.targets[block.rows]
+            total += weighted.sum(axis=0)
+        count, target = data.sample_weight.sum(), data.sample_weight @ data.targets
+        if not data.intercept:
+            total, target = np.zeros(n_centres), np.zeros(n_classes)
         second -= np.outer(total, total) / count
-        mixed -= np.outer(total, mean) / count
-    coefficients = ridge.solve_definite(second + regularization * product, mixed)
-    if not data.intercept:
-        return coefficients, np.zeros(n_classes)
-    return coefficients, (mean - total @ coefficients) / count
+        mixed -= np.outer(total, target) / count
+        matrix = second + regularization * product
+        return cls(features, matrix, mixed, total / count, target / count)
+
+    @property
+    def solution(self) -> tuple[NDArray, NDArray]:
+        """Coefficients (m, S) and intercepts (S,)."""
+        coefficients = ridge.solve_definite(self.matrix, self.mixed)
+        return coefficients, self.target - self.mean @ coefficients
+
+    def left_out(self, data: TrainingCodes) -> NDArray:
+        """Scores of each sample by the regression without it, the centres as they are, (n, S).
+
+        A residual grows by one over what its own target has no part in, as in any ridge regression.
+        """
+        coefficients, bias = self.solution
+        scores, share = np.empty_like(data.targets), data.sample_weight / data.sample_weight.sum()
+        for block in _blocks(data):
+            features, own = self.features(block), data.sample_weight[block.rows]
+            centred = features - self.mean
+            solved = ridge.solve_definite(self.matrix, centred.T)
+            part = own * np.einsum("ij,ji->i", centred, solved) + data.intercept * share[block.rows]
+            missed = data.targets[block.rows] - features @ coefficients - bias
+            missed /= np.maximum(1.0 - part, NOTHING)[:, None]
+            scores[block.rows] = data.targets[block.rows] - missed
+        return scores
+
+
+def _blocks(data: TrainingCodes) -> Iterator[SampleBlock]:
+    return iter(data.frame.blocks(np.zeros((data.frame.dimension, 0))))
+
+
+def _some_samples(data: TrainingCodes, before: Classifier | None = None) -> NDArray:
+    """Centres among many samples: those of the classifier before, or some drawn at random."""
+    if isinstance(before, BilinearClassifier) and isinstance(before.used, np.ndarray):
+        return before.used
+    return np.sort(data.rng.choice(len(data.targets), CENTRES, replace=False))
+
+
+def _system_of_some(data: TrainingCodes, chosen: NDArray, regularization: float) -> FewCentres:
+    centres = data.codes[chosen]
+    product = products(centres, centres) * data.frame.kernel_of(chosen)
+    return FewCentres.of(data, centres, product, chosen, regularization)
+
+
+def _on_some_samples(
+    data: TrainingCodes, before: Classifier | None, regularization: float, rate: float
+) -> BilinearClassifier:
+    """A classifier in which few samples have coefficients."""
+    assert isinstance(data.frame, SampleFrame)
+    chosen = _some_samples(data, before)
+    few, bias = _system_of_some(data, chosen, regularization).solution
+    coefficients = np.zeros((len(data.targets), few.shape[1]))
+    coefficients[chosen] = few
+    found = BilinearClassifier(
+        coefficients, data.codes, bias, data.frame.kernel_matrix, rate, penalty=0.0
+    )
+    return found.scaled(np.ones(data.codes.shape[1]))  # knows its penalty
 
 
 def _weighted_product(data: TrainingCodes) -> tuple[NDArray, TrainingCodes]:
@@ -136,8 +236,8 @@ def _weighted_product(data: TrainingCodes) -> tuple[NDArray, TrainingCodes]:
     """
     n = len(data.targets)
     rows = np.arange(n)
-    if n > ridge.JUDGED:
-        rows = np.sort(data.rng.choice(n, ridge.JUDGED, replace=False))
+    if n > JUDGED:
+        rows = np.sort(data.rng.choice(n, JUDGED, replace=False))
     codes = data.codes[rows]
     root = np.sqrt(data.sample_weight[rows])
     kernel = products(codes, codes) * data.frame.kernel_of(rows) * np.outer(root, root)
