@@ -43,7 +43,10 @@ def data():
 SMALL = {"n_atoms": 4, "max_iter": 1}
 # A median width and what "auto" leaves out look at single samples: copies are others. What weights
 # promise with given numbers is in tests/laws/test_sample_weight.py.
-MEDIAN = {"check_sample_weight_equivalence_on_dense_data": "medians and folds look at no weight"}
+MEDIAN = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "medians and folds look at no weight"
+    for kind in ("dense", "sparse")
+}
 
 
 @parametrize_with_checks(

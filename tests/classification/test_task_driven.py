@@ -204,7 +204,10 @@ def task_driven(coder=None, **parameters):
     return supervised(coder, training="task-driven", **{"max_iter": 4, **parameters})
 
 
-BATCHES = {"check_sample_weight_equivalence_on_dense_data": "batches are drawn from samples"}
+BATCHES = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "batches are drawn from samples"
+    for kind in ("dense", "sparse")
+}
 
 
 @parametrize_with_checks(

@@ -397,4 +397,5 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
         tags = super().__sklearn_tags__()
         weighted = getattr(self.classifier, "class_weight", None) is not None
         tags.classifier_tags.multi_label = not weighted
+        tags.input_tags.sparse &= self.update != POINTS
         return tags

@@ -31,6 +31,7 @@ from .point_learner import PointLearner
 from .stepping import Learner
 from .sums import Sums
 from .updates import UPDATES, named_update, update_for
+from .updates.points import PointsUpdate
 
 
 class KernelDictionaryLearning(ClassWiseDictionaryLearning):
@@ -395,4 +396,5 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = bool(self.per_class)
+        tags.input_tags.sparse &= self.update != PointsUpdate.name
         return tags
