@@ -1,21 +1,24 @@
 """Accuracy of widths learned by every criterion, against the median rule and a validated grid.
 
 ``python -m benchmarks.kernel_criteria [digits turned yaleb virus fmd fisher voc histograms]
-[--splits 5] [--samples 300] [--alpha 0.003] [--neighbors 30]`` prints, for each data set, mean
-test accuracy over random splits of 300 training samples and up to 600 others, and mean paired
-differences to the median width with their standard errors. kSC and kLLC have every training sample
-as an atom and the residual rule; alpha and neighbours are not tuned, but the same for all widths.
+[--out FILE] [--splits 5] [--samples 300 | --halves] [--alpha 0.003] [--neighbors 30] [--tuned]``
+prints, for each data set, mean test accuracy over random splits of 300 training samples and up to
+600 others (``--halves``: half of the samples, and all others), and mean paired differences to the
+median width with their standard errors. kSC and kLLC have every training sample as an atom and the
+residual rule; alpha and neighbours are the same for all widths, given or (``--tuned``) chosen for
+the median width by three folds of the training samples. With ``--out``, every row is kept as soon
+as it is known, and what is in the file is not fitted again.
 "grid" is the best of seven widths by three-fold cross-validation of the training samples. "joint"
 is SupervisedKernelCoding with 60 atoms, beside itself with the median width.
 
-YaleB and VOC are read from the folder ``KERNELCODING_DATA``. Virus and FMD need files of
-descriptors in the folder ``KERNELCODING_FEATURES``: ``virus.npz`` with covariances ``C`` and labels
-``y``; ``fmd.npz`` with histograms ``H`` (square roots of frequencies), Fisher vectors ``F`` and
-labels ``y``. "turned" are made: 20 random smooth images in 36 positions each, as COIL's objects on
-their turntable. "histograms" are digits divided by their sums, with the chi-squared kernel.
+YaleB and VOC are read from the folder ``KERNELCODING_DATA``. Virus and FMD need the files that
+:mod:`benchmarks.descriptors` makes in the folder ``KERNELCODING_FEATURES``. "turned" are made: 20
+random smooth images in 36 positions each, as COIL's objects on their turntable. "histograms" are
+digits divided by their sums, with the chi-squared kernel.
 """
 
 import argparse
+import os
 import time
 import warnings
 
@@ -38,7 +41,9 @@ from kernelcoding.kernels import ChiSquared, Gaussian, LogEuclideanGaussian
 
 from . import data
 from .kernel_accuracy import FEATURES
+from .supervised_accuracy import Book
 
+ALPHAS, NEIGHBORS = (1e-4, 1e-3, 3e-3, 1e-2), (10, 30, 100)
 WIDTHS = 10.0 ** np.arange(-2.0, 1.1, 0.5)  # times the median width
 CRITERIA = {"ratio": KernelLearning(), "held-out": KernelLearning(criterion="held-out")}
 
@@ -113,54 +118,84 @@ def supervised_model(method, kernel, learning, arguments):
     return SupervisedKernelCoding(coder, 60, max_iter=8, learn_kernel=learning, n_jobs=1)
 
 
+def validated(models, X, y):
+    """Sums of accuracies of models in three folds."""
+    scores = np.zeros(len(models))
+    for rest, out in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
+        scores += [model.fit(X[rest], y[rest]).score(X[out], y[out]) for model in models]
+    return scores
+
+
 def validated_width(method, start, X, y, arguments):
     """The width of highest accuracy in three folds; among equals the nearest to the median."""
-    scores = np.zeros(len(WIDTHS))
-    for rest, out in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
-        for i, width in enumerate(WIDTHS):
-            kernel = type(start)(width * start.gamma)
-            model = residual_model(method, kernel, False, arguments).fit(X[rest], y[rest])
-            scores[i] += model.score(X[out], y[out])
+    kernels = [type(start)(width * start.gamma) for width in WIDTHS]
+    models = [residual_model(method, kernel, False, arguments) for kernel in kernels]
+    scores = validated(models, X, y)
     best = np.flatnonzero(scores > scores.max() - 1e-9)
-    return type(start)(WIDTHS[best[np.argmin(np.abs(np.log(WIDTHS[best])))]] * start.gamma)
+    return kernels[best[np.argmin(np.abs(np.log(WIDTHS[best])))]]
 
 
-def rows(start, X, y, arguments):
-    """Name of the row, how to make its model, and the kernel and learning that it takes."""
+def tuned(start, X, y, arguments):
+    """The arguments with the alpha and the neighbours of the median width."""
+    found = argparse.Namespace(**vars(arguments))
+    for method, name, values in (("kSC", "alpha", ALPHAS), ("kLLC", "neighbors", NEIGHBORS)):
+        tried = [argparse.Namespace(**{**vars(found), name: value}) for value in values]
+        scores = validated([residual_model(method, start, False, t) for t in tried], X, y)
+        setattr(found, name, values[int(np.argmax(scores))])
+    return found
+
+
+def rows():
+    """Name of the row, how to make its model, and the learning of its kernel; None: the grid's."""
     for method in ("kSC", "kLLC"):
-        yield method, "median", residual_model, start, False
+        yield method, "median", residual_model, False
         for name, learning in CRITERIA.items():
-            yield method, name, residual_model, start, learning
-        yield method, "grid", residual_model, validated_width(method, start, X, y, arguments), False
-    yield "supervised", "median", supervised_model, start, False
+            yield method, name, residual_model, learning
+        yield method, "grid", residual_model, None
+    yield "supervised", "median", supervised_model, False
     for name, learning in CRITERIA.items():
-        yield "supervised", name, supervised_model, start, learning
-    yield "supervised", "joint", supervised_model, start, KernelLearning(criterion="joint")
+        yield "supervised", name, supervised_model, learning
+    yield "supervised", "joint", supervised_model, KernelLearning(criterion="joint")
 
 
-def measure(name, seed, arguments, table):
-    """Add the accuracies of one split to the table."""
+def measure(name, seed, arguments, book):
+    """Write down the accuracies of one split."""
     load, kind = SETS[name]
     X, y = load()
-    X, test, y, truth = train_test_split(
-        X, y, train_size=arguments.samples, stratify=y, random_state=seed
-    )
-    test, truth, start = test[:600], truth[:600], kind("median").resolve(X)
-    for method, row, make, kernel, learning in rows(start, X, y, arguments):
-        begin = time.perf_counter()
-        model = make(method, kernel, learning, arguments).fit(X, y)
-        fitted = getattr(model, "coder_", model)
-        width, score = fitted.kernel_.gamma / start.gamma, 100 * model.score(test, truth)
-        seconds = time.perf_counter() - begin
-        table.setdefault((method, row), []).append((score, width, seconds))
+    size = 0.5 if arguments.halves else arguments.samples
+    X, test, y, truth = train_test_split(X, y, train_size=size, stratify=y, random_state=seed)
+    if not arguments.halves:
+        test, truth = test[:600], truth[:600]
+    start, chosen = kind("median").resolve(X), None
+    for method, row, make, learning in rows():
+        place = {"data": name, "split": seed, "size": len(X), "method": method, "row": row}
+        if any(place.items() <= known.items() for known in book.rows):
+            continue
+        if chosen is None:
+            chosen = tuned(start, X, y, arguments) if arguments.tuned else arguments
+        begin = time.process_time()
+        kernel = validated_width(method, start, X, y, chosen) if learning is None else start
+        model = make(method, kernel, bool(learning) and learning, chosen).fit(X, y)
+        width = getattr(model, "coder_", model).kernel_.gamma / start.gamma
+        score, seconds = 100 * model.score(test, truth), time.process_time() - begin
+        book.add(
+            **place, score=score, width=width, seconds=round(seconds, 1),
+            alpha=chosen.alpha, neighbors=chosen.neighbors,
+        )  # fmt: skip
         print(f"# {name} {seed} {method} {row} {score:.1f} {width:.3g} {seconds:.1f}", flush=True)
 
 
-def show(name, table):
+def show(name, book):
     """Means, and paired differences to the median width."""
+    table = {}
+    for known in book.rows:
+        if known["data"] == name:
+            entry = known["score"], known["width"], known["seconds"]
+            table.setdefault((known["method"], known["row"]), {})[known["split"]] = entry
     for (method, row), entries in table.items():
-        scores, widths, seconds = np.array(entries).T
-        gain = scores - np.array(table[method, "median"])[:, 0]
+        common = [split for split in entries if split in table[method, "median"]]
+        scores, widths, seconds = np.array([entries[split] for split in common]).T
+        gain = scores - np.array([table[method, "median"][split][0] for split in common])
         error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else np.nan
         found = " ".join(f"{width:.2g}" for width in widths)
         cells = name, method, row, f"{scores.mean():.1f}", f"{gain.mean():+.1f} +- {error:.1f}"
@@ -170,22 +205,25 @@ def show(name, table):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sets", nargs="*", help=f"of {', '.join(SETS)}; default all")
+    parser.add_argument("--out", default=os.devnull, help="file of JSON lines, added to")
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--samples", type=int, default=300, help="for training")
+    parser.add_argument("--halves", action="store_true", help="half of the samples for training")
+    parser.add_argument("--tuned", action="store_true", help="choose alpha and neighbours")
     parser.add_argument("--alpha", type=float, default=0.003, help="of kSC")
     parser.add_argument("--neighbors", type=int, default=30, help="of kLLC")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
+    book = Book(arguments.out)
     with threadpool_limits(1):
         for name in arguments.sets or SETS:
-            table = {}
             try:
                 for seed in range(arguments.splits):
-                    measure(name, seed, arguments, table)
+                    measure(name, seed, arguments, book)
             except FileNotFoundError as reason:
                 print(f"{name} skipped: {reason}")
                 continue
-            show(name, table)
+            show(name, book)
 
 
 if __name__ == "__main__":

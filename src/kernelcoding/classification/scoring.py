@@ -19,7 +19,7 @@ from .calibration import Calibration
 from .classifiers import Classifier
 from .labels import Labels
 
-SAMPLES_PER_ATOM = 4  # where the number of atoms is left open
+SAMPLES_PER_ATOM, MOST_ATOMS = 4, 200  # where the number of atoms is left open
 
 
 class ScoringDictionaryLearning(BaseDictionaryLearning):
@@ -30,9 +30,10 @@ class ScoringDictionaryLearning(BaseDictionaryLearning):
     _labels: Labels
     _calibration: Calibration
 
-    def _most_by_default(self, n_samples: int) -> int:
-        """One atom for several samples: samples that are atoms teach a classifier little."""
-        return min(n_samples, max(n_samples // SAMPLES_PER_ATOM, len(self.classes_)))
+    def _atoms_by_default(self, n_samples: int) -> int:
+        """One for several samples, and for each class: samples that are atoms code themselves."""
+        share = min(n_samples // SAMPLES_PER_ATOM, MOST_ATOMS)
+        return min(n_samples, max(share, len(self.classes_)))
 
     @over_blocks(scores_of_labels)
     def decision_function(self, X: ArrayLike) -> NDArray:

@@ -79,8 +79,8 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
         A coder of this package with ``atoms=None``, whose codes minimise something: sparse, LLC,
         LCC, or the general one. None is ``KernelSparseCoder()``.
     n_atoms : int or None, default=None
-        Number of atoms to learn. None: 100, or less where samples of positive weight (one for four
-        of them, or one per class) or landmarks are few; a number that is too large is refused.
+        Number of atoms to learn. None: one for four samples of positive weight, at most 200 and at
+        least one per class, or one per landmark; a number that is too large is refused.
     classifier : {"linear", "bilinear", "max-margin", "logistic"} or rule, default="linear"
         What is learned with the dictionary. A name stands for a rule with its defaults; a rule,
         such as ``MaxMarginRule(class_weight="balanced")`` of ``kernelcoding.classification``,

@@ -36,7 +36,7 @@ from ..kernel_learning import (
 from ..kernels import Kernel, as_kernel
 from ..parallel import steady_blas
 from ..solvers.result import Options
-from ..validation import samples
+from ..validation import number_of_atoms, samples
 from .checks import (
     atoms_to_learn,
     check_coder,
@@ -287,9 +287,9 @@ class BaseDictionaryLearning(CodingTransformer):
         check_coder(coder)
         return coder, as_kernel(coder.kernel)
 
-    def _most_by_default(self, n_samples: int) -> int:
-        """Atoms that so many samples allow where their number is left open."""
-        return n_samples
+    def _atoms_by_default(self, n_samples: int) -> int:
+        """How many atoms are learned from so many samples where that is left open."""
+        return number_of_atoms(None, n_samples)
 
     def _check_samples(
         self,
@@ -302,7 +302,7 @@ class BaseDictionaryLearning(CodingTransformer):
             check_consistent_length(X, y)
         count = len(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
         weighted = sample_weight is not None
-        self.n_atoms_ = atoms_to_learn(self, count, self._most_by_default(count), weighted)
+        self.n_atoms_ = atoms_to_learn(self, count, self._atoms_by_default(count), weighted)
         coder._outline().check(self.n_atoms_)
 
     def _with_atom_labels(

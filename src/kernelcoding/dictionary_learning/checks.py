@@ -16,7 +16,7 @@ from ..dictionary.choosing import named_choice
 from ..formulations import Formulation
 from ..problem import CodingProblem
 from ..solvers.result import Convergence, Status
-from ..validation import check_count, check_positive, number_of_atoms
+from ..validation import check_count, check_positive
 from .frames import Frame
 
 
@@ -49,10 +49,10 @@ def check_settings(learning: Settings) -> None:
 
 
 def atoms_to_learn(learning: Settings, n_samples: int, by_default: int, weighted: bool) -> int:
-    """How many: as wanted, or at most so many by default; ValueError where samples are too few."""
+    """How many: as wanted, or so many by default; ValueError where samples are too few."""
     if isinstance(learning.landmarks, str) and learning.n_landmarks is not None:
         by_default = min(by_default, learning.n_landmarks)
-    wanted = number_of_atoms(learning.n_atoms, by_default)
+    wanted = by_default if learning.n_atoms is None else learning.n_atoms
     if wanted > n_samples:
         of_weight = " of positive weight" if weighted else ""
         raise ValueError(

@@ -1,7 +1,7 @@
 """Parameters of least loss of labels left out.
 
-A scan comes first. Then one parameter takes ever smaller steps, and several follow the gradient, or
-take such steps one after the other where codes have no derivative.
+A scan comes first. Several parameters then follow the gradient, where codes have a derivative. At
+the end each takes ever smaller steps: codes jump, and a gradient does not see behind a ridge.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ def search_by_labels(
     low, high = bounds
     if np.count_nonzero(high > low) > 1 and has_gradient(loss):
         walk.descend(settings.max_iter)
-    else:
-        walk.shorten(settings.max_iter)
+    walk.shorten(settings.max_iter)
     gain = first - walk.losses
     theta, status, notes = walk.theta, "learned", []
     if gain.mean() <= CAUTION * gain.std() / np.sqrt(len(gain)):
