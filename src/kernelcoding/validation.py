@@ -118,6 +118,13 @@ def _array(
         # Arrays from other processes may begin at any byte, and are computed with in other ways.
         return np.require(checked, requirements="A")
     except ValueError as error:
+        if kernel.input_ndim == 2 and np.ndim(X) == 3:
+            raise ValueError(
+                f"{error} These samples are matrices of shape {np.shape(X)[1:]}, and the kernel "
+                "compares vectors: for symmetric positive definite matrices use the kernel "
+                '"log-euclidean" or "stein", for bases of subspaces "projection"; or make vectors '
+                "of them."
+            ) from None
         if "contains NaN" not in str(error):
             raise
         raise ValueError(

@@ -90,6 +90,20 @@ def test_models_and_samples_must_fit_together(files):
     assert "not fitted" in failed("encode", "unfitted.kc", "samples.npy")
 
 
+def test_matrices_for_a_kernel_of_vectors_are_told_their_kernels(files):
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(20, 3, 3))
+    matrices = factors @ factors.transpose(0, 2, 1) + np.eye(3)
+    np.savez("spd.npz", X=matrices, y=np.arange(20) % 2)
+    for search in ("none", "quick"):
+        said = failed("fit", "spd.npz", "--search", search)
+        assert 'use the kernel "log-euclidean" or "stein", for bases of subspaces' in said
+        assert "matrices of shape (3, 3)" in said
+    assert "20 samples" in done("fit", "spd.npz", "--kernel", "log-euclidean")
+    with pytest.raises(ValueError, match='use the kernel "log-euclidean" or "stein"'):
+        kc.KernelSparseCoder().fit(matrices)
+
+
 def test_a_wrong_suffix_is_noticed_before_the_work(files, monkeypatch):
     monkeypatch.setattr(persistence, "load", lambda path: pytest.fail("work was begun"))
     failed("encode", "model.kc", "samples.npy", "--out", "codes.txt")

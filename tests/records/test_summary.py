@@ -132,3 +132,19 @@ def test_summaries_are_in_order():
     rows = [(name, row.method, row.size) for name, rows in tables.items() for row in rows]
     expected = [("t", "b", 5), ("t", "b", 20), ("t", "a", 5), ("t", "a", 20), ("u", "a", None)]
     assert rows == expected
+
+
+def test_one_split_is_judged_by_its_standard_error():
+    """90 of 100 right: a standard error of three points."""
+    one = Summary(90.0, None, 1)
+    assert verdict_on(one, 92.9, 3.0) is Verdict.WITHIN
+    assert verdict_on(one, 93.1, 3.0) is Verdict.BELOW
+    assert verdict_on(one, 90.04, 3.0) is Verdict.EQUAL
+    assert verdict_on(one, 89.0) is Verdict.BETTER
+    record = ResultRecord("x", "k", "t", "m", value=90.0, paper=92.9,
+                          configuration=(("test_samples", 100),))  # fmt: skip
+    (group,) = result_groups([record])
+    assert group.standard_error == pytest.approx(3.0)
+    assert group.verdict is Verdict.WITHIN
+    (two,) = result_groups([record, record])
+    assert two.standard_error is None

@@ -10,6 +10,7 @@ import typer
 from .. import persistence
 from ..own_data.evaluation import evaluated
 from ..own_data.parts import features_of
+from ..own_data.pictures import is_picture_model, labelled_pictures
 from ..records import EvaluationRecord
 from ..tables import read_samples
 from .comparison import plain_table
@@ -58,6 +59,14 @@ def evaluate_command(
     fitted, about = persistence.load(model), persistence.about(model)
     if not hasattr(fitted, "predict"):
         raise ValueError(f"{model} holds a {type(fitted).__name__}, which predicts no labels.")
+    where = ", ".join(path.name for path in data)
+    if is_picture_model(fitted):
+        pictures = labelled_pictures(data[0], None)
+        assert pictures.labels is not None
+        title = f"{model.name} on {where}"
+        found = evaluated(fitted, pictures.images, pictures.labels, about, where, title)
+        _finish(found, report)
+        return
     features = features_of(fitted)
     wanted = target if target is not None else features.target
     if wanted is None and data[0].suffix != ".npz":
@@ -69,9 +78,12 @@ def evaluate_command(
             f"{data[0]} holds no labels to compare with: --target, or y in an NPZ file."
         )
     X = model_input(samples, data, fitted)
-    where = ", ".join(path.name for path in data)
     with heard(verbose):
         found = evaluated(fitted, X, samples.y, about, where, f"{model.name} on {where}")
+    _finish(found, report)
+
+
+def _finish(found: EvaluationRecord, report: Path | None) -> None:
     tell_evaluation(found)
     if report is not None:
         write_page(found, report)

@@ -38,6 +38,7 @@ from .options import (
     Verbose,
 )
 from .output_files import check_output
+from .pictures import Features, fit_folder
 from .progress import heard, watched
 from .shown import columns_table, search_table
 
@@ -116,6 +117,12 @@ def fit_command(
         bool,
         typer.Option("--scale/--no-scale", help="Standardise numbers.", rich_help_panel=DATA),
     ] = True,
+    features: Annotated[
+        Features, typer.Option(help="Descriptors of pictures.", rich_help_panel=DATA)
+    ] = Features.auto,
+    masks: Annotated[
+        Path | None, typer.Option(help="Folder of masks of pictures.", rich_help_panel=DATA)
+    ] = None,
     header: Header = None,
     sep: Separator = None,
     encoding: Encoding = None,
@@ -134,6 +141,8 @@ def fit_command(
     [dim]kernelcoding fit data.csv --target label[/]
 
     [dim]kernelcoding fit data.npz --out model.kc[/]
+
+    [dim]kernelcoding fit folder/ --out model.kc[/]  (sub-folders of pictures are classes)
 
     [dim]kernelcoding fit data.csv --target label --atoms 200 --classifier bilinear[/]
     """
@@ -156,6 +165,10 @@ def fit_command(
         seed=seed,
     )
     choices.kernel_of(choices.gamma)  # a kernel without a width is told before the work
+    if any(path.is_dir() for path in data):
+        _refuse_table_options(data, target, report)
+        fit_folder(data[0], masks, features, choices, str(search), out, verbose)
+        return
     told = _told_types(types)
     words = frozenset(name for name, kind in told.items() if kind == "category" and name != target)
     request = Request(
@@ -187,6 +200,15 @@ def fit_command(
         held_out = evaluate_left_out(samples, ready, found, groups, choices.seed)
         tell_evaluation(held_out)
         write_page(held_out, report)
+
+
+def _refuse_table_options(data: list[Path], target: str | None, report: Path | None) -> None:
+    if len(data) > 1:
+        raise ValueError("Give one folder of pictures, whose sub-folders are the classes.")
+    if target is not None:
+        raise ValueError("Sub-folders are the classes of pictures: leave --target out.")
+    if report is not None:
+        raise ValueError("For pictures, --report is an option of evaluate, with another folder.")
 
 
 def _width(gamma: str | None) -> str | float | None:

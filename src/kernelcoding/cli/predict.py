@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from .. import persistence
 from ..own_data.answers import Answers, answers_of
 from ..own_data.parts import coding_parts, features_of, table_columns
+from ..own_data.pictures import any_pictures, is_picture_model
 from ..tables import LabelledSamples, read_samples
 from ..tables.labels import is_formula
 from ..tables.samples import refuse_missing
@@ -104,6 +105,13 @@ def predict_command(
     fitted = persistence.load(model)
     if not hasattr(fitted, "predict"):
         raise ValueError(f"{model} holds a {type(fitted).__name__}, which predicts no labels.")
+    if is_picture_model(fitted):
+        found_pictures = any_pictures(data)
+        with heard(verbose):
+            found = answers_of(fitted, found_pictures.images, persistence.about(model))
+        write(found, ("picture", found_pictures.names))
+        console.print(f"{len(found.labels)} labels: {out}", markup=False)
+        return
     aside = () if id is None else (id,)
     request = request_for(features_of(fitted), target, header, sep, encoding, aside, safe_csv)
     samples = read_samples(data, request)

@@ -6,6 +6,7 @@ Needs the extra packages of ``pip install "kernelcoding[images]"`` when an image
 from .channels import Channel, Colour, Compressed, Derivatives, Intensity, Position
 from .covariance import RegionCovariance
 from .faces import RandomFaces
+from .folders import load_folder
 from .gabor import Gabor
 from .reading import Masked, readable
 from .records import ImageDescriptors
@@ -26,5 +27,6 @@ __all__ = [
     "RandomFaces",
     "RegionCovariance",
     "VisualWords",
+    "load_folder",
     "readable",
 ]

@@ -71,13 +71,21 @@ class Verdict(Enum):
         return {"better": "▲", "within spread": "≈", "equal": "=", "below": "▼"}[self.value]
 
 
-def verdict_on(ours: Summary, paper: float | None) -> Verdict | None:
-    """Compare a mean with the paper's number; None where one of them is missing."""
+def verdict_on(
+    ours: Summary, paper: float | None, standard_error: float | None = None
+) -> Verdict | None:
+    """Compare a mean with the paper's number; None where one of them is missing.
+
+    One split has no spread: a difference within its standard error is neither better nor below.
+    """
     if ours.mean is None or paper is None:
         return None
     difference = ours.mean - paper
-    if abs(difference) <= max(ours.spread or 0.0, PRINTED + 1e-9):
-        return Verdict.WITHIN if ours.spread is not None else Verdict.EQUAL
+    if abs(difference) <= PRINTED + 1e-9 and ours.spread is None:
+        return Verdict.EQUAL
+    spread = ours.spread if ours.spread is not None else standard_error or 0.0
+    if abs(difference) <= max(spread, PRINTED + 1e-9):
+        return Verdict.WITHIN
     return Verdict.BETTER if difference > 0 else Verdict.BELOW
 
 
@@ -118,7 +126,18 @@ class ResultGroup:
     @property
     def verdict(self) -> Verdict | None:
         """How the value compares with the paper's."""
-        return verdict_on(self.value, self.paper)
+        return verdict_on(self.value, self.paper, self.standard_error)
+
+    @property
+    def standard_error(self) -> float | None:
+        """Of the percentage of one split, by its number of test samples; None if not known."""
+        if len(self.results) != 1 or self.results[0].value is None:
+            return None
+        count = dict(self.results[0].configuration).get("test_samples")
+        share = self.results[0].value / 100
+        if not isinstance(count, int) or count < 1 or not 0 <= share <= 1:
+            return None
+        return 100 * math.sqrt(share * (1 - share) / count)
 
 
 def result_groups(results: Sequence[ResultRecord]) -> list[ResultGroup]:

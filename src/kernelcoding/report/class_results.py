@@ -32,10 +32,13 @@ def class_table(caption: str, groups: Sequence[ResultGroup], metric: str) -> Pag
     rows = []
     for name in names:
         numbers = [means.get(name) for means in values]
-        best = max(number for number in numbers if number is not None)
-        rows.append(
-            (PageCell(name, name), *(class_cell(n, n == best and len(chosen) > 1) for n in numbers))
+        ours = [n for n, g in zip(numbers, chosen, strict=True) if g.control_of is None]
+        best = max((number for number in ours if number is not None), default=None)
+        cells = (
+            class_cell(n, n is not None and n == best and g.control_of is None and len(chosen) > 1)
+            for n, g in zip(numbers, chosen, strict=True)
         )
+        rows.append((PageCell(name, name), *cells))
     return PageTable(f"{caption}: {metric} of each class, %", columns, tuple(rows))
 
 

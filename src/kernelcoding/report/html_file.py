@@ -53,8 +53,9 @@ def write_report(
     Notes
     -----
     Values are means over splits, spreads sample standard deviations. A number is *better* or
-    *below* when it differs from the paper's by more than the spread (with one split: by more than
-    the last printed digit). The same records give the same page, byte by byte.
+    *below* when it differs from the paper's by more than the spread; with one split by more than
+    its standard error, where the number of test samples is known, and than the last printed digit.
+    The same records give the same page, byte by byte.
 
     Examples
     --------

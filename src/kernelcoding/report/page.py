@@ -156,7 +156,7 @@ def overview_row(
 ) -> tuple[PageCell, ...]:
     """An experiment in one line."""
     title = experiment.title
-    valued = [group for group in groups if group.value.mean is not None]
+    valued = [g for g in groups if g.value.mean is not None and g.control_of is None]
     best = max(valued, key=lambda group: group.value.mean or 0.0, default=None)
     paper = max((group.paper for group in groups if group.paper is not None), default=None)
     seconds = total_seconds(experiment.results)

@@ -54,7 +54,7 @@ def divided(mappings: Sequence[dict[str, JSON]]) -> tuple[dict[str, JSON], list[
 def splits_table(group: ResultGroup, settings: Sequence[str], versions: Sequence[str]) -> PageTable:
     """One row per split, with what differs between them."""
     results = group.results
-    seconds, memory = places(r.seconds for r in results), places(r.memory for r in results)
+    seconds = places(r.seconds for r in results)
     errors = [error_percent(result) for result in results]
     is_certified = any(
         value is not None for value in (*errors, *(r.artifacts.gap for r in results))
@@ -66,7 +66,6 @@ def splits_table(group: ResultGroup, settings: Sequence[str], versions: Sequence
         Column("Nonzeros"),
         *([Column("Gap"), Column(ERROR)] if is_certified else []),
         Column("Seconds"),
-        Column("Memory, MB"),
         *(Column(name, numeric=False) for name in (*settings, *versions)),
         Column("Finished", numeric=False),
         Column("Record", numeric=False),
@@ -79,7 +78,6 @@ def splits_table(group: ResultGroup, settings: Sequence[str], versions: Sequence
             PageCell(decimal(result.nonzeros), result.nonzeros),
             *(certificate_cells(result, places(errors)) if is_certified else ()),
             PageCell(decimal(result.seconds, seconds), result.seconds),
-            PageCell(decimal(result.memory, memory), result.memory),
             *(setting_cell(dict(result.configuration), name) for name in settings),
             *(setting_cell(dict(result.versions), name) for name in versions),
             PageCell(result.finished or NONE, result.finished or None),

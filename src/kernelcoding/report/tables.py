@@ -74,7 +74,6 @@ def results_table(
             mean_column(groups, "Nonzeros", "Mean number of atoms per code", lambda r: r.nonzeros),
             *certificate_columns(groups),
             mean_column(groups, "Seconds", "Mean over splits", lambda r: r.seconds),
-            mean_column(groups, "Memory, MB", "Peak, mean over splits", lambda r: r.memory),
         ],
     ]
     present = [

@@ -1,0 +1,57 @@
+"""Folders of pictures for fit, predict and evaluate."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+from .. import persistence
+from ..model_search import Choices
+from ..own_data.fitting import FittedModel
+from .console import console, note
+from .progress import heard, watched
+from .shown import search_table
+
+
+class Features(StrEnum):
+    """Descriptors of pictures."""
+
+    auto = "auto"
+    fisher = "fisher"
+    covariance = "covariance"
+    words = "words"
+
+
+def fit_folder(
+    folder: Path,
+    masks: Path | None,
+    features: Features,
+    choices: Choices,
+    effort: str,
+    out: Path,
+    verbose: bool,
+) -> None:
+    """Fit a model to a folder whose sub-folders are classes, and write it."""
+    from ..own_data.pictures import fit_pictures, labelled_pictures
+
+    pictures = labelled_pictures(folder, masks)
+    with heard(verbose), watched("Pictures") as watch:
+        found = fit_pictures(pictures, str(features), choices, effort, watch)
+    found.about["data"] = [folder.name]
+    found.about["target"] = None
+    persistence.save(found.model, out, about=found.about)
+    _tell(found, len(pictures.images), out)
+
+
+def _tell(found: FittedModel, n_pictures: int, out: Path) -> None:
+    compared = found.about["features_compared"]
+    if len(compared) > 1:
+        told = ", ".join(f"{kind} {mean:.1f} %" for kind, mean in compared.items())
+        console.print(f"Features: {told}; kept: {found.about['features']}", markup=False)
+    else:
+        console.print(f"Features: {found.about['features']}", markup=False)
+    if found.outcome is not None:
+        console.print(search_table(found.outcome))
+        console.print(found.outcome.verdict(), markup=False, highlight=False)
+        note(*found.outcome.size_notes(n_pictures), *found.outcome.warnings())
+    console.print(f"{found.kind} of {n_pictures} pictures: {out}", markup=False)

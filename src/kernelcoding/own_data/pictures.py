@@ -1,0 +1,146 @@
+"""From pictures to a model: descriptors, then the search on what they make of the pictures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+
+from ..aggregation import FisherVector, ImageAggregator
+from ..images import DenseRootSIFT, Masked, RegionCovariance, VisualWords, load_folder
+from ..images.folders import pictures_in
+from ..model_search import Choices
+from ..tables import LabelledSamples
+from .fitting import FittedModel, fit_model
+from .preparing import Prepared
+
+FISHER, COVARIANCE, WORDS, AUTO = "fisher", "covariance", "words", "auto"
+KERNELS = {FISHER: "rbf", COVARIANCE: "log-euclidean", WORDS: "rbf"}
+MAX_SIDE = 256  # longer pictures are shrunk
+LEARNED_FROM = 200  # pictures that words and mixtures are learned from
+CHUNK = 16  # pictures that are described at a time, for the bar
+EXTRACTORS = (ImageAggregator, RegionCovariance, VisualWords)
+Watch = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """Pictures with what they are called and, where known, their classes."""
+
+    images: list[Any]  # paths, or masked ones
+    names: list[str]
+    labels: NDArray | None
+
+
+def is_picture_model(model: BaseEstimator) -> bool:
+    """Whether a model takes pictures."""
+    first = model.steps[0][1] if isinstance(model, Pipeline) else model
+    return isinstance(first, EXTRACTORS)
+
+
+def labelled_pictures(folder: Path, masks: Path | None) -> Pictures:
+    """The pictures of a folder whose sub-folders are classes."""
+    found = load_folder(folder, masks)
+    images: list[Any] = found.files
+    if found.masks is not None:
+        pairs = zip(found.files, found.masks, strict=True)
+        images = [Masked(Path(image), Path(mask)) for image, mask in pairs]
+    return Pictures(images, found.files, np.array(found.labels))
+
+
+def any_pictures(paths: Sequence[Path]) -> Pictures:
+    """Pictures given one by one or as folders, without labels."""
+    files = []
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(f"{path} does not exist.")
+        files += pictures_in(path) if path.is_dir() else [path]
+    if not files:
+        raise ValueError(f"There are no pictures in {', '.join(map(str, paths))}.")
+    names = [str(file) for file in files]
+    return Pictures(list(names), names, None)
+
+
+def extractor(kind: str, choices: Choices) -> BaseEstimator:
+    """What describes pictures, not fitted."""
+    if kind == COVARIANCE:
+        return RegionCovariance(max_side=MAX_SIDE, n_jobs=choices.n_jobs)
+    sift = DenseRootSIFT(step=4, max_side=MAX_SIDE, n_jobs=choices.n_jobs)
+    if kind == WORDS:
+        return VisualWords(400, sift, n_samples=100_000, random_state=choices.seed)
+    fisher = FisherVector(32, n_pca=48, n_samples=None, random_state=choices.seed)
+    return ImageAggregator(sift, fisher, n_samples=100_000, random_state=choices.seed)
+
+
+def described(kind: str, pictures: Pictures, choices: Choices, watch: Watch | None) -> tuple:
+    """A fitted extractor and what it makes of the pictures.
+
+    Parameters
+    ----------
+    kind : str
+        "fisher", "covariance" or "words".
+    pictures : Pictures
+    choices : Choices
+    watch : callable or None
+        Told what is done, how many steps are done and how many there are.
+    """
+    images, made = pictures.images, extractor(kind, choices)
+    few = np.random.default_rng(choices.seed).permutation(len(images))[:LEARNED_FROM]
+    n_steps = 1 + -(-len(images) // CHUNK)
+    tell = watch or (lambda *_: None)
+    tell(f"learning {kind}", 0, n_steps)
+    made.fit([images[i] for i in np.sort(few)])
+    parts = []
+    for start in range(0, len(images), CHUNK):
+        tell(f"{kind} of pictures", 1 + start // CHUNK, n_steps)
+        parts.append(np.asarray(made.transform(images[start : start + CHUNK]), dtype=np.float64))
+    return made, np.concatenate(parts)
+
+
+def fit_pictures(
+    pictures: Pictures, features: str, choices: Choices, effort: str, watch: Watch | None = None
+) -> FittedModel:
+    """Describe pictures, search on the descriptors, and keep both in one pipeline.
+
+    Descriptors learn without labels, once, from some of all pictures; the search leaves out
+    pictures after that.
+
+    Parameters
+    ----------
+    pictures : Pictures
+        With labels.
+    features : str
+        "fisher", "covariance", "words", or "auto" for the better of the first two.
+    choices : Choices
+    effort : str
+    watch : callable, default=None
+    """
+    kinds = (FISHER, COVARIANCE) if features == AUTO else (features,)
+    if features == AUTO and effort == "none":
+        kinds = (FISHER,)
+    start, best = time.perf_counter(), None
+    compared = {}
+    for kind in kinds:
+        made, vectors = described(kind, pictures, choices, watch)
+        own = replace(choices, kernel=KERNELS[kind])
+        samples = LabelledSamples(vectors, pictures.labels)
+        found = fit_model(samples, Prepared(()), own, effort, None, watch)
+        last = found.model.steps if isinstance(found.model, Pipeline) else [("model", found.model)]
+        found.about["features"] = kind
+        whole = replace(found, model=Pipeline([("features", made), *last]))
+        mean = 0.0 if found.outcome is None else found.outcome.kept.trial.mean
+        compared[kind] = round(100 * mean, 2)
+        if best is None or mean > best[0]:
+            best = mean, whole
+    assert best is not None
+    best[1].about["seconds"] = round(time.perf_counter() - start, 3)
+    best[1].about["features_compared"] = compared
+    best[1].about["shape"] = [len(pictures.images)]
+    return best[1]
