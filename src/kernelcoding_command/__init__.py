@@ -34,8 +34,8 @@ def main() -> None:
         end_at_once(signal.SIGINT, None)
     try:
         from kernelcoding.cli import main as run
-    except ModuleNotFoundError as missing:
+    except ImportError as missing:
         if missing.name not in ("typer", "rich"):
             raise
-        sys.exit(f"The command line needs {missing.name}: pip install 'kernelcoding[cli]'")
+        sys.exit(str(missing))
     run()

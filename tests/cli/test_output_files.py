@@ -204,3 +204,18 @@ def test_without_its_packages_the_command_line_cannot_be_imported(package):
     """
     said = run_python(script)
     assert said == f"The command line needs {package}: pip install 'kernelcoding[cli]'\n"
+
+
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_without_its_packages_the_command_ends_with_a_sentence(package):
+    script = f"""
+        import sys
+        import kernelcoding_command
+        sys.modules[{package!r}] = None
+        try:
+            kernelcoding_command.main()
+        except SystemExit as ended:
+            print(ended.code)
+    """
+    said = run_python(script)
+    assert said == f"The command line needs {package}: pip install 'kernelcoding[cli]'\n"
