@@ -36,6 +36,13 @@ def fetch_fashion_mnist(data_home: PathLike | None = None, *, return_X_y: bool =
     bunch : :class:`~sklearn.utils.Bunch`
         ``data`` (70000, 784) uint8, training samples first; ``images`` (70000, 28, 28), the same;
         ``target`` (70000,); ``target_names``; ``train`` and ``test``, index arrays; ``DESCR``.
+
+    Examples
+    --------
+    >>> from kernelcoding.datasets import fetch_fashion_mnist
+    >>> clothes = fetch_fashion_mnist()  # doctest: +SKIP
+    >>> len(clothes.target_names)  # doctest: +SKIP
+    10
     """
     folder = DataSource(data_home, download_if_missing=False).folder("fashion_mnist", "files")
     images = [_read(folder, f"{part}-images-idx3-ubyte", 3) for part in _PARTS]

@@ -48,7 +48,7 @@ def save(
         has left of a save under that name is removed.
     about : mapping, default=None
         Numbers and words that go with the model, such as what data it was fitted to; see
-        :func:`about`. The model does not depend on them.
+        :func:`kernelcoding.persistence.about`. The model does not depend on them.
 
     Raises
     ------
@@ -153,6 +153,16 @@ def about(path: str | os.PathLike) -> dict[str, JSON]:
     about : dict
         What :func:`save` was given as ``about``, and ``"format"``, ``"version"`` and
         ``"scikit-learn"`` as the file has them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import kernelcoding as kc
+    >>> from kernelcoding.persistence import about
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kc.save(kc.KernelSparseCoder(), f"{folder}/model.kc", about={"of": "digits"})
+    ...     about(f"{folder}/model.kc")["of"]
+    'digits'
     """
     with _opened(path) as file:
         content = json.loads(ModelArchive(file).description())

@@ -81,6 +81,11 @@ def write_evaluation(
     -------
     path : Path
         Where the page is.
+
+    Examples
+    --------
+    >>> write_evaluation(record, "evaluation.html")  # doctest: +SKIP
+    PosixPath('evaluation.html')
     """
     return _written(rendered(evaluation_page(record), "evaluation"), Path(out))
 
