@@ -146,12 +146,12 @@ def about(path: str | os.PathLike) -> dict[str, JSON]:
     Parameters
     ----------
     path : path-like
-        A file written by :func:`save`, of whatever origin.
+        A file written by :func:`kernelcoding.save`, of whatever origin.
 
     Returns
     -------
     about : dict
-        What :func:`save` was given as ``about``, and ``"format"``, ``"version"`` and
+        What :func:`kernelcoding.save` was given as ``about``, and ``"format"``, ``"version"`` and
         ``"scikit-learn"`` as the file has them.
 
     Examples
