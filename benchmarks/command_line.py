@@ -13,7 +13,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -128,8 +128,8 @@ def one_split(name: str, train: Path, test: Path, target: str | None, split: int
     return {"data": name, "split": split, **found, **peers(train, test, Request(target))}
 
 
-def table_splits(name: str, n_splits: int, first: int) -> list[dict]:
-    frame, found = TABLES[name](), []
+def table_splits(name: str, n_splits: int, first: int) -> Iterator[dict]:
+    frame = TABLES[name]()
     for split in range(first, n_splits):
         with tempfile.TemporaryDirectory() as folder:
             known, new = train_test_split(
@@ -138,12 +138,10 @@ def table_splits(name: str, n_splits: int, first: int) -> list[dict]:
             paths = Path(folder) / "train.csv", Path(folder) / "test.csv"
             known.to_csv(paths[0], index=False)
             new.to_csv(paths[1], index=False)
-            found.append(one_split(name, *paths, TARGET, split))
-            print(found[-1], flush=True)
-    return found
+            yield one_split(name, *paths, TARGET, split)
 
 
-def fashion(n_samples: int | None) -> list[dict]:
+def fashion(n_samples: int | None) -> Iterator[dict]:
     """The official test part."""
     home = Path(os.environ.get("FASHION_MNIST", FASHION))
 
@@ -159,7 +157,7 @@ def fashion(n_samples: int | None) -> list[dict]:
             rows = slice(n_samples if part == "train" else None)
             paths.append(Path(folder) / f"{part}.npz")
             np.savez(paths[-1], X=X[rows].astype(float), y=y[rows])
-        return [one_split("fashion", *paths, None, 0)]
+        yield one_split("fashion", *paths, None, 0)
 
 
 def table(path: Path) -> str:
@@ -190,12 +188,14 @@ def main() -> None:
         print(table(given.table))
         return
     for name in given.data:
-        if name == "fashion":
-            found = fashion(given.samples)
-        else:
-            found = table_splits(name, given.splits, given.first)
-        with given.out.open("a") as file:
-            file.writelines(json.dumps(line) + "\n" for line in found)
+        is_fashion = name == "fashion"
+        found = (
+            fashion(given.samples) if is_fashion else table_splits(name, given.splits, given.first)
+        )
+        for line in found:
+            print(line, flush=True)
+            with given.out.open("a") as file:
+                file.write(json.dumps(line) + "\n")
 
 
 if __name__ == "__main__":

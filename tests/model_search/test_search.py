@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -34,7 +34,7 @@ def test_the_best_is_kept_and_peers_are_scikit_learn_s(outcome):
     assert names[:2] == ["residual kSC", "residual kLLC"]
     assert {"supervised linear", "supervised max-margin"} < set(names)
     by_name = {row.name: row.trial for row in found.peers}
-    parts = StratifiedKFold(5, shuffle=True, random_state=0)
+    parts = RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0)
     svc = cross_val_score(make_pipeline(StandardScaler(), SVC()), X, Y, cv=parts)
     np.testing.assert_allclose(by_name["SVC"].scores, svc)
     assert by_name["majority vote"].mean == pytest.approx(1 / 3)
@@ -45,7 +45,7 @@ def test_the_best_is_kept_and_peers_are_scikit_learn_s(outcome):
 def test_scores_are_those_of_the_model_that_is_built(outcome):
     found, _ = outcome
     model = make_pipeline(StandardScaler(), found.build(120))
-    parts = StratifiedKFold(5, shuffle=True, random_state=0)
+    parts = RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0)
     np.testing.assert_allclose(found.kept.trial.scores, cross_val_score(model, X, Y, cv=parts))
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, clone
 from sklearn.model_selection import (
     GroupShuffleSplit,
+    RepeatedStratifiedKFold,
     StratifiedGroupKFold,
-    StratifiedKFold,
     train_test_split,
 )
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Samples: TypeAlias = "NDArray | pd.DataFrame"
 N_FOLDS = {"quick": 3, "full": 5}
 FEW_SAMPLES = 500  # with fewer, five folds are cheap and three are too rough
+VERY_FEW_SAMPLES, REPEATS = 200, 3  # with so few, one sample more decides between models
 TEST_SHARE = 0.25
 
 
@@ -131,7 +132,10 @@ def _splits(task: Task, effort: str) -> Iterator[tuple[NDArray, NDArray]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a class with fewer samples than folds is in some of them
         if task.groups is None:
-            splitter = StratifiedKFold(n_folds, shuffle=True, random_state=task.seed)
+            repeats = REPEATS if len(task) <= VERY_FEW_SAMPLES else 1
+            splitter = RepeatedStratifiedKFold(
+                n_splits=n_folds, n_repeats=repeats, random_state=task.seed
+            )
             yield from splitter.split(np.zeros(len(task)), task.y)
             return
         n_groups = np.unique(task.groups).size
