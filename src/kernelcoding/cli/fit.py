@@ -272,7 +272,7 @@ def _tell(found: FittedModel, ready: Prepared, n_samples: int, out: Path) -> Non
     if ready.columns:
         console.print(columns_table(ready.columns))
     if found.outcome is not None:
-        console.print(search_table(found.outcome))
+        console.print(search_table(found.outcome.as_json()))
         console.print(found.outcome.verdict(), markup=False, highlight=False)
         note(*found.outcome.size_notes(n_samples), *found.outcome.warnings())
     console.print(f"{found.kind} of {n_samples} samples: {out}", markup=False)

@@ -13,10 +13,9 @@ from .. import persistence
 from ..own_data.parts import coding_parts, features_of
 from ..own_data.preparing import Treated
 from ..tables.columns import listed
-from .comparison import plain_table
 from .console import console, friendly
 from .options import Model
-from .shown import columns_table
+from .shown import columns_table, search_table
 
 MOST_CLASSES = 12
 
@@ -38,7 +37,7 @@ def info_command(model: Model) -> None:
         console.print(columns_table([Treated(**column) for column in columns]))
     search = about.get("search")
     if isinstance(search, dict):
-        console.print(_search_table(search))
+        console.print(search_table(search))
 
 
 def _facts(fitted: Any, about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -89,22 +88,3 @@ def _data(about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         target = about.get("target")
         told = f"{target}: " if target else ""
         yield "classes", told + ", ".join(shown) + (f" and {more} more" if more > 0 else "")
-
-
-def _search_table(search: Mapping[str, Any]) -> Table:
-    title = f"Models compared ({search['effort']}), {search['folds']} folds"
-    table = plain_table(title, ("model", "accuracy", "spread", "s"))
-    table.add_column("settings", justify="left", overflow="fold")
-    rows = sorted(search["table"], key=lambda row: -(row["accuracy"] or -1.0))
-    for row in rows:
-        mark = "* " if row["model"] == search["kept"] else "  "
-        accuracy = row["accuracy"]
-        settings = ", ".join(f"{name} {value}" for name, value in row["settings"].items())
-        table.add_row(
-            Text(mark + row["model"]),
-            "" if accuracy is None else f"{accuracy:.1f}",
-            "" if accuracy is None else f"± {row['spread']:.1f}",
-            f"{row['seconds']:.1f}",
-            Text("(for comparison)" if row["peer"] else row["failure"] or settings),
-        )
-    return table

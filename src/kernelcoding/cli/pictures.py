@@ -51,7 +51,7 @@ def _tell(found: FittedModel, n_pictures: int, out: Path) -> None:
     else:
         console.print(f"Features: {found.about['features']}", markup=False)
     if found.outcome is not None:
-        console.print(search_table(found.outcome))
+        console.print(search_table(found.outcome.as_json()))
         console.print(found.outcome.verdict(), markup=False, highlight=False)
         note(*found.outcome.size_notes(n_pictures), *found.outcome.warnings())
     console.print(f"{found.kind} of {n_pictures} pictures: {out}", markup=False)

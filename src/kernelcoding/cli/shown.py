@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
-from ..model_search import Outcome
-from ..model_search.judging import Row
 from ..own_data.preparing import Treated
 from .comparison import plain_table
 
@@ -44,35 +43,35 @@ def _grouped(columns: Sequence[Treated]) -> Table:
     return table
 
 
-def search_table(outcome: Outcome) -> Table:
+def search_table(search: Mapping[str, Any]) -> Table:
     """Models, best first, with peers among them.
 
     Parameters
     ----------
-    outcome : Outcome
+    search : mapping
+        As :meth:`~kernelcoding.model_search.Outcome.as_json` gives it, and model files keep it.
     """
-    how = f"{outcome.n_folds} folds of {outcome.n_searched:,} rows"
-    if outcome.n_compared:
-        how = f"a quarter of {outcome.n_compared:,} rows left out"
+    how = f"{search['folds']} folds of {search['rows_searched']:,} rows"
+    if search["rows_compared"]:
+        how = f"a quarter of {search['rows_compared']:,} rows left out"
     table = plain_table(
         f"Models: part of right labels in percent, {how}", ("model", "accuracy", "spread", "s")
     )
     table.add_column("settings", justify="left", overflow="fold")
-    ranked = sorted((*outcome.rows, *outcome.peers), key=lambda row: -row.trial.mean)
-    for row in ranked:
-        is_kept = row is outcome.kept
+    for row in sorted(search["table"], key=lambda row: -(row["accuracy"] or -1.0)):
+        is_kept, accuracy = row["model"] == search["kept"], row["accuracy"]
         table.add_row(
-            Text(f"{'* ' if is_kept else '  '}{row.name}", style="bold" if is_kept else ""),
-            f"{100 * row.trial.mean:.1f}" if row.trial.scores else "",
-            f"± {100 * row.trial.spread:.1f}" if row.trial.scores else "",
-            f"{row.trial.seconds:.1f}",
+            Text(f"{'* ' if is_kept else '  '}{row['model']}", style="bold" if is_kept else ""),
+            "" if accuracy is None else f"{accuracy:.1f}",
+            "" if accuracy is None else f"± {row['spread']:.1f}",
+            f"{row['seconds']:.1f}",
             Text(_settings(row)),
         )
     return table
 
 
-def _settings(row: Row) -> str:
-    if row.trial.failure:
-        return row.trial.failure[:60]
-    told = ", ".join(f"{name} {value}" for name, value in row.settings.items())
-    return "(for comparison)" if row.is_peer else told
+def _settings(row: Mapping[str, Any]) -> str:
+    if row["failure"]:
+        return str(row["failure"])[:60]
+    told = ", ".join(f"{name} {value}" for name, value in row["settings"].items())
+    return "(for comparison)" if row["peer"] else told
