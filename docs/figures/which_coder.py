@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-WIDTH, HEIGHT, STEP = 200, 44, 74
+WIDTH, HEIGHT, STEP = 220, 44, 74
 API = "api/generated/kernelcoding."
 Box = tuple[int, float, str, str, str]  # column, row, first line, second line, link or ""
 

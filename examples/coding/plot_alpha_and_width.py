@@ -15,7 +15,7 @@ import kernelcoding as kc
 from kernelcoding.kernels import Gaussian
 
 X, y = load_digits(return_X_y=True)
-X, y = X[:600] / 16, y[:600]
+X, y = X[:400] / 16, y[:400]
 
 # %%
 # The residual rule gives a sample the class whose atoms explain it best. Its coder's parameters, and those of the
@@ -33,8 +33,8 @@ print("best:", search.best_params_, f"{search.best_score_:.3f}")
 
 # %%
 # Along alpha, at the median width, codes get sparser. Accuracy stays high over a wide range: a first guess is rarely bad.
-path = [kc.KernelSparseCoder(Gaussian("median"), alpha=alpha).fit(X[:300]) for alpha in alphas]
-n_used = [(coder.transform(X[300:]) != 0).sum(axis=1).mean() for coder in path]
+path = [kc.KernelSparseCoder(Gaussian("median"), alpha=alpha).fit(X[:200]) for alpha in alphas]
+n_used = [(coder.transform(X[200:]) != 0).sum(axis=1).mean() for coder in path]
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 picture = left.imshow(100 * accuracy, origin="lower", aspect="auto", cmap="viridis")

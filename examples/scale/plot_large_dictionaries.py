@@ -3,7 +3,7 @@ Large dictionaries
 ==================
 
 With every training sample an atom, dictionaries get large. Codes of neighbours need small parts of the Gram matrix only, and
-``n_candidates`` makes sparse codes as cheap: an approximation, whose price is drawn here.
+``n_candidates`` makes sparse codes as cheap: an approximation, whose price is drawn here. (This example takes some fifteen seconds.)
 """
 
 import time
