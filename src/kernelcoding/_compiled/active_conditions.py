@@ -108,7 +108,7 @@ def choose_violators(row, scratch, size, floor):
                     sift(heap, atoms, root, count)
             else:
                 atoms[0], heap[0] = atom, strength[atom]
-                sift(heap, atoms, 0, count)
+                sift(heap, atoms, np.int64(0), count)
             least = heap[0]
     for i in range(count):
         heap[i] = 0.0  # from here on, the value an atom enters with

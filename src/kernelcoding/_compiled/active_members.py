@@ -189,7 +189,7 @@ def found(row, scratch, factor, count):
         columns[0, i], columns[1, i] = row.cross[atom] - price(row, atom, sign), 1.0
         scratch.members[i], scratch.value[i], scratch.sign[i] = atom, value, sign
         scratch.state[atom], scratch.bound[atom] = ACTIVE, np.inf
-    forward(factor, count, columns, 2)
+    forward(factor, count, columns, np.int64(2))  # a literal would be another type
     copy(columns[0, :count], scratch.solved)
     copy(columns[1, :count], scratch.ones)
     return count

@@ -36,7 +36,8 @@ def compiled(function: Callable | None = None, **options: Any) -> Callable:
     """
     if function is None:
         return lambda inner: compiled(inner, **options)
-    options = {"nogil": True, "error_model": "numpy"} | options | _compiler("WholeCompiler")
+    plain = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    options = plain | options | _compiler("WholeCompiler")
     try:
         found = tied_to_sources(njit(cache=True, **options)(function))
     except RuntimeError:  # Numba: no locator available for the cache

@@ -27,6 +27,7 @@ from ..distributed.inputs import is_lazy
 from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings
 from ..kernels import Gaussian, Kernel
+from ..parallel import steady_blas
 from ..solvers.result import Convergence, Options
 from ..validation import check_positive
 from .classifiers import Classifier
@@ -283,7 +284,8 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
         self.eta_ = 0.0 if learner.is_unsupervised else learner.eta
         self.rho_ = learner.rho
         self.joint_classifier_ = cast(Classifier, best.classifier)
-        last = last_classifier(learner, best, rule, self._labels)
+        with steady_blas(learner.largest_product):
+            last = last_classifier(learner, best, rule, self._labels)
         self.classifier_, self._calibration = last.classifier, last.calibration
         self._labels = last.calibration.labels  # where samples are far away, of those drawn
         return last.convergence

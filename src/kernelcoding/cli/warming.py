@@ -13,7 +13,7 @@ from .console import console, friendly
 def warm_up_command() -> None:
     """Compile everything now, once per machine, so that no later call has to.
 
-    About a minute where nothing has been compiled yet, seconds where it has.
+    Less than a minute where nothing has been compiled yet, seconds where it has.
 
     [dim]kernelcoding warm-up[/]
     """
