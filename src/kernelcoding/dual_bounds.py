@@ -161,6 +161,8 @@ def _dual_points(
             multiplier = _multiplier(penalty, start.codes, start.correlation)
             start = replace(start, multiplier=multiplier)
         yield start
+    elif not joined.problem.can_be_whole:
+        return  # whether atoms are independent only their whole Gram matrix tells
     elif joined.ridge.shape[0] == 1 or not np.any(np.ptp(joined.ridge, axis=0)):
         yield from _stationary(joined, start, free, constraint.sum_to_one)
         if constraint.sum_to_one:  # opposite atoms make any sum for nothing: the multiplier is zero

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from .guide import Guide
 from .long_calls import cho_factor, eigh, product, smallest_eigenvalue, triangular_inverse
 
 # Kernels are sums, products and exponentials of a few numbers: errors of some last places.
@@ -125,6 +126,16 @@ class GramFacts:
     def is_whole(self) -> bool:
         """Whether the Gram matrix is at hand, or so small that parts of it are not worth while."""
         return True
+
+    @property
+    def is_affordable(self) -> bool:
+        """Whether there is memory for the whole matrix."""
+        return True
+
+    @cached_property
+    def guide(self) -> Guide:
+        """Coordinates of all atoms in the span of a few."""
+        return Guide.of(self)
 
     def block(self, rows: NDArray, columns: NDArray | slice = slice(None)) -> NDArray:
         """Inner products of some atoms with others, or with all."""

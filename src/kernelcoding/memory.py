@@ -35,8 +35,8 @@ _budget: ContextVar[float | None] = ContextVar("kernelcoding_memory_budget", def
 def memory_budget(gigabytes: float) -> Iterator[None]:
     """Within this context, no Gram matrix may take more memory than this.
 
-    Without it, a Gram matrix may take half of the memory that is free. Coders that need only parts
-    of it compute these; the others refuse a dictionary that is too large, with advice.
+    Without it, a Gram matrix may take half of the memory that is free. Coders that can do with
+    parts of it compute these; the others refuse a dictionary that is too large, with advice.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def memory_budget(gigabytes: float) -> Iterator[None]:
     >>> import numpy as np, kernelcoding as kc
     >>> with kc.memory_budget(1e-6):
     ...     try:
-    ...         kc.KernelSparseCoder().fit(np.eye(50))
+    ...         kc.KernelLLC(n_neighbors=None).fit(np.eye(50))
     ...     except MemoryError as error:
     ...         print(str(error).partition(" needs")[0])
     The Gram matrix of 50 atoms
@@ -74,15 +74,26 @@ def require_within_budget(needed: float, what: str, advice: str) -> None:
     advice : str
         A sentence: what to do to need less.
     """
-    budget, free = _budget.get(), available_memory()
-    if budget is not None:
-        source = f"the budget of {as_gigabytes(budget)} (kernelcoding.memory_budget)"
-    elif free is not None:
-        budget, source = BUDGET * free, f"half of the {as_gigabytes(free)} that are free"
-    if budget is not None and needed > budget:
+    budget, source = _present_budget()
+    if needed > budget:
         raise AdvisedMemoryError(
             f"{what} needs about {as_gigabytes(needed)}, more than {source}. {advice}"
         )
+
+
+def within_budget(needed: float) -> bool:
+    """Whether so many bytes are not beyond the budget."""
+    return needed <= _present_budget()[0]
+
+
+def _present_budget() -> tuple[float, str]:
+    """Bytes that a Gram matrix may take, and where that number comes from."""
+    budget, free = _budget.get(), available_memory()
+    if budget is not None:
+        return budget, f"the budget of {as_gigabytes(budget)} (kernelcoding.memory_budget)"
+    if free is not None:
+        return BUDGET * free, f"half of the {as_gigabytes(free)} that are free"
+    return float("inf"), ""
 
 
 def as_gigabytes(size: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,15 @@ from .selection import smallest
 # more than they share, fewer cost more calls.
 TOGETHER = 160
 TILE = 2**23  # numbers in a piece of a Gram matrix that is computed, used and forgotten
+FEWEST = 256  # columns of such a piece, if there are many rows
+
+
+class Comparison(NamedTuple):
+    """Some samples and some atoms beside all atoms, tile by tile, and how far values may be off."""
+
+    sample_errors: NDArray  # (n,)
+    atom_errors: NDArray  # (u,)
+    tiles: Iterator[tuple[slice, NDArray]]  # which atoms, and (n + u, t) similarities to them
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +142,7 @@ class CodingProblem:
         if own.dtype == cross.dtype == mine == dtype:
             return self
         gram: NDArray | None
-        if not self._is_whole:
+        if not self.is_whole:
             gram = None
         elif dtype is np.float64:
             gram = self.facts.double
@@ -143,13 +153,18 @@ class CodingProblem:
         )
 
     @property
-    def _is_whole(self) -> bool:
+    def is_whole(self) -> bool:
         """Whether the Gram matrix is at hand, or as good as."""
         return self._gram is not None or self.facts.is_whole
 
+    @property
+    def can_be_whole(self) -> bool:
+        """Whether there is memory for the Gram matrix, if it is not at hand."""
+        return self.is_whole or self.facts.is_affordable
+
     def _among(self, atoms: NDArray) -> NDArray:
         """Inner products of some atoms, (m, m), in the precision of the problem."""
-        if self._is_whole:
+        if self.is_whole:
             return self.gram[np.ix_(atoms, atoms)]
         return self.facts.block(atoms, atoms).astype(self._similarities()[1].dtype, copy=False)
 
@@ -159,7 +174,7 @@ class CodingProblem:
         All rows and the whole matrix where it is at hand; a few rows and the matrix of their
         atoms where it is not.
         """
-        if self._is_whole:
+        if self.is_whole:
             yield slice(0, len(atoms)), atoms, self.gram
             return
         step = max(1, TOGETHER // max(atoms.shape[1], 1))
@@ -168,9 +183,30 @@ class CodingProblem:
             used, places = np.unique(atoms[rows], return_inverse=True)
             yield rows, places.reshape(atoms[rows].shape), self._among(used)
 
+    def cross_at(self, row: int, atoms: NDArray) -> NDArray:
+        """Similarities of one sample to some atoms, (m,), in double precision."""
+        return self.cross[row, atoms].astype(np.float64, copy=False)
+
+    def compared(self, rows: NDArray, used: NDArray) -> Comparison:
+        """Some samples and some atoms beside all atoms: quickly, if not to the last digit."""
+        precision = self.facts.precision
+        own = np.abs(self.cross[rows]).max(axis=1, initial=0.0)
+        tiles = (
+            (atoms, np.vstack([self.cross[rows, atoms], self.facts.block(used, atoms)]))
+            for atoms in self._tiles(len(rows) + len(used))
+        )
+        return Comparison(precision * own, precision * self.squares[used], tiles)
+
+    def _tiles(self, n_rows: int) -> Iterator[slice]:
+        """Consecutive atoms, as many as make a piece of so many rows."""
+        step = max(FEWEST, 2 * TILE // max(n_rows, 1))
+        return (
+            slice(start, min(start + step, self.n_atoms)) for start in range(0, self.n_atoms, step)
+        )
+
     def correlation(self, codes: Codes) -> NDArray:
         r"""Inner products of atoms and residuals, :math:`k - K y`: minus the gradient, (n, N)."""
-        if self._is_whole:
+        if self.is_whole:
             return self.cross - times(codes, self.gram)
         found, used = self.cross.copy(), columns_used(codes)
         step = max(1, TILE // self.n_atoms)
@@ -191,7 +227,7 @@ class CodingProblem:
 
     def squared_error(self, codes: Codes) -> NDArray:
         r"""Squared reconstruction error :math:`\|\phi(x) - \Phi(D) y\|^2`, (n,), never negative."""
-        if not self._is_whole:
+        if not self.is_whole:
             return self._error_by_parts(codes)
         inner = self.cross + self.correlation(codes)
         return np.maximum(self.self_similarity - row_sums(codes, inner), 0.0)

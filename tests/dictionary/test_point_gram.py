@@ -89,10 +89,10 @@ def test_a_matrix_beyond_the_budget_is_refused_with_advice(rng):
     X = rng.normal(size=(300, 2))
     advice = r"Gram matrix of 300 atoms needs about .* more than the budget of 0\.0001 GB .*LLC"
     with kc.memory_budget(1e-4), pytest.raises(MemoryError, match=advice):
-        kc.KernelSparseCoder(Gaussian()).fit(X)
+        kc.KernelLLC(Gaussian(), n_neighbors=None).fit(X)
     with pytest.raises(ValueError, match="positive number, got 0"), kc.memory_budget(0):
         pass
-    kc.KernelSparseCoder(Gaussian()).fit(X)
+    kc.KernelLLC(Gaussian(), n_neighbors=None).fit(X)
 
 
 def test_fit_computes_no_matrix_that_coding_does_not_need(monkeypatch, rng):

@@ -54,6 +54,10 @@ class Labelled:
         """Whether codes have few nonzeros."""
         return self.formulation.is_sparse
 
+    def rows_by_parts(self, n_atoms: int) -> int:
+        """Samples to code together without the whole Gram matrix: it is needed."""
+        return 0
+
     def check(self, n_atoms: int) -> None:
         """As without labels."""
         self.formulation.check(n_atoms)

@@ -91,13 +91,15 @@ class BaseKernelCoder(CodingTransformer):
         stack: Stack = samples(self, X, kernel, reset=True)
         self.kernel_ = self._resolve(kernel, stack)
         random_state = check_random_state(self.random_state)
+        outline = self._outline()
         self.dictionary_ = build_dictionary(
             self.kernel_,
             stack,
             self.atoms,
             self.init,
             random_state,
-            whole=self._outline().uses_gram,
+            whole=outline.uses_gram,
+            by_parts=outline.rows_by_parts(1) > 0,
         )
         self._n_features_out = self.dictionary_.n_atoms
         self._take_labels(stack, y)

@@ -15,7 +15,7 @@ from ..codes import Codes, is_csr, zero_rows
 from ..dictionary import Dictionary
 from ..formulations import Formulation
 from ..memory import memory_advice
-from ..parallel import map_blocks, steady_blas
+from ..parallel import count_threads, map_blocks, steady_blas
 from ..problem import CodingProblem
 from ..solvers.result import CodingResult, Convergence, Options, Status
 from ..stacks import precision
@@ -39,6 +39,17 @@ def block_rows(dictionary: Dictionary) -> int:
     """Samples in one block."""
     fewest = FEWEST_ROWS if dictionary.n_atoms >= MANY_ATOMS else 16
     return max(fewest, BLOCK_SIZE // dictionary.n_atoms)
+
+
+def _rows_together(
+    formulation: Formulation, options: Options, dictionary: Dictionary, n: int
+) -> int:
+    """Samples in one block for this formulation: more where atoms are looked at by parts."""
+    facts = dictionary.facts
+    if not formulation.uses_gram or facts.is_whole or facts.is_affordable:
+        return block_rows(dictionary)
+    shared = -(-n // count_threads(options.n_jobs))  # each thread has a block
+    return max(block_rows(dictionary), min(shared, formulation.rows_by_parts(facts.n_atoms)))
 
 
 def problems(dictionary: Dictionary, X: NDArray) -> Iterator[tuple[slice, CodingProblem]]:
@@ -83,7 +94,7 @@ def map_codes(
         result = formulation.solve(problem, alone)
         return keep(rows, problem, result), result.convergence, zero_rows(result.codes)
 
-    n_rows = block_rows(dictionary)
+    n_rows = _rows_together(formulation, options, dictionary, len(X))
     width = int(np.prod(getattr(X, "shape", (0,))[1:]))
     product = min(n_rows, len(X)) * dictionary.n_atoms * width
     with memory_advice(FEWER_SAMPLES), steady_blas(product):

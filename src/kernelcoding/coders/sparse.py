@@ -145,7 +145,7 @@ class KernelSparseCoder(BaseKernelCoder):
         if not isinstance(self.groups, str):
             return self.formulation()
         self._require_y()
-        return self._coded_by(L1())
+        return self._coded_by(GroupL1([0]))
 
     def _with_atom_labels(self, labels: NDArray | None) -> Self:
         if not isinstance(self.groups, str):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..kernels.base import Kernel
-from ..memory import announce, memory_advice
+from ..memory import announce, memory_advice, within_budget
 from ..stacks import Stack, as_points, in_memory, precision, require_alike, with_type
 from ..views import Views
 from .base import Dictionary
@@ -27,6 +27,7 @@ def build_dictionary(
     init: str,
     random_state: np.random.RandomState,
     whole: bool = True,
+    by_parts: bool = False,
 ) -> Dictionary:
     """The dictionary that an estimator's ``atoms`` and ``init`` describe.
 
@@ -46,11 +47,20 @@ def build_dictionary(
     whole : bool, default=True
         Whether the whole Gram matrix will be needed: it is computed here, then, so that what is
         wrong with it is heard of at once. A small one is in any case.
+    by_parts : bool, default=False
+        Whether parts of it will do where the whole is beyond the memory budget.
     """
     if isinstance(atoms, Dictionary):
         return _fitting(atoms, X)
     count = _compared(X, atoms, init)
-    whole = whole or is_small(count) or not kernel.is_positive_definite
+    # A given matrix is there already; whether it is definite is asked of some atoms, then.
+    by_parts = by_parts and (bool(kernel.is_positive_definite) or kernel.uses_index)
+    needed = whole or not kernel.is_positive_definite
+    if needed and not by_parts:
+        whole = True
+    else:
+        fits = within_budget(gram_size(kernel, count, precision(X)))
+        whole = (needed or is_small(count)) and fits
     if whole:
         announce(*_gram_matrix(kernel, X, atoms, count), FEWER_ATOMS, stacklevel=4)
     with memory_advice(FEWER_ATOMS):

@@ -9,17 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..gram import GramFacts
+from ..guide import Guide
 from ..kernels.algebra import Composite
 from ..kernels.base import Kernel, Prepared, take
-from ..memory import require_within_budget
+from ..kernels.single import SingleValues
+from ..memory import require_within_budget, within_budget
 
 # Up to this many atoms the whole matrix costs less than parts of it for some hundred samples.
 SMALL = 4096
 FEWER_ATOMS = (
     "Use fewer atoms (atoms=2000 chooses that many samples), or learn a dictionary with "
     "KernelDictionaryLearning(n_landmarks=2000); float32 samples halve the matrix, though sparse "
-    "coders make a copy of it in double precision. KernelLLC, KernelBagOfWords and "
-    "KernelSparseCoder(n_candidates=300) do not need it."
+    "coders make a copy of it in double precision. With a positive definite kernel, "
+    "KernelSparseCoder without groups, KernelLLC(n_neighbors=20) and KernelBagOfWords do without "
+    "it."
 )
 
 _computing = threading.RLock()  # blocks in threads need the same matrix: the first computes it
@@ -70,7 +73,32 @@ class PointGram(GramFacts):
     @property
     def is_whole(self) -> bool:
         """Whether the Gram matrix is at hand, or so small that parts of it are not worth while."""
-        return is_small(self.n_atoms) or "_whole" in vars(self)
+        return "_whole" in vars(self) or (is_small(self.n_atoms) and self.is_affordable)
+
+    @property
+    def is_affordable(self) -> bool:
+        """Whether the whole matrix is within the budget."""
+        return within_budget(gram_size(self._kernel, self.n_atoms, self.dtype))
+
+    @property
+    def guide(self) -> Guide:
+        """Coordinates of all atoms in the span of a few, computed when first asked for."""
+        with _computing:
+            return self._guide
+
+    @cached_property
+    def _guide(self) -> Guide:
+        return Guide.of(self)
+
+    @property
+    def single(self) -> SingleValues | None:
+        """The kernel's values in single precision, where their errors are known."""
+        with _computing:
+            return self._single
+
+    @cached_property
+    def _single(self) -> SingleValues | None:
+        return SingleValues.of(self._kernel, self._prepared)
 
     def block(self, rows: NDArray, columns: NDArray | slice = slice(None)) -> NDArray:
         """Inner products of some atoms with others, or with all."""

@@ -9,17 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..gram import GramFacts
-from ..kernels.base import Kernel, take
+from ..kernels.base import Kernel, Prepared, take
+from ..kernels.single import SingleRows
 from ..long_calls import eigh
-from ..problem import CodingProblem, Neighbours
+from ..memory import require_within_budget, within_budget
+from ..problem import CodingProblem, Comparison, Neighbours
 from ..selection import smallest
-from ..stacks import stack_of
+from ..stacks import precision, stack_of
 from .base import Dictionary
-from .point_gram import PointGram, finite_similarities
+from .point_gram import FEWER_ATOMS, PointGram, finite_similarities, gram_size
 
 # Eigenvalues more negative than this fraction of the largest are not rounding (in float32: than
 # the number of atoms times its precision).
 INDEFINITE = 1e-10
+ASKED = 256  # atoms of a given matrix beyond the budget that are looked at
 
 
 class PointDictionary(Dictionary):
@@ -93,11 +96,14 @@ class PointDictionary(Dictionary):
 
     def _positive_part(self) -> NDArray | None:
         """Eigenvectors of the positive spectrum, where there is a negative one to drop."""
-        gram = self._compared()
+        some = self._some_of_a_given_matrix()
+        gram = self._compared() if some is None else some
         values, vectors = eigh(gram)
         cutoff = max(INDEFINITE, len(gram) * float(np.finfo(gram.dtype).eps)) * values[-1]
         if values[-1] >= 0 and values[0] >= -cutoff:
             return None
+        if some is not None:
+            self._require_budget()
         if values[-1] <= 0:
             raise ValueError(
                 f"The kernel {self.kernel!r} has no positive eigenvalue on these atoms: it is not "
@@ -111,6 +117,28 @@ class PointDictionary(Dictionary):
             stacklevel=2,
         )
         return vectors[:, values > cutoff]
+
+    def _some_of_a_given_matrix(self) -> NDArray | None:
+        """Inner products of some atoms, where the spectrum of all is beyond the budget."""
+        if within_budget(gram_size(self.kernel, self.n_atoms, precision(self.points))):
+            return None
+        if not self.kernel.uses_index:
+            self._require_budget()
+        warnings.warn(
+            f"Whether the given matrix is positive definite was looked at for {ASKED} of its "
+            f"{self.n_atoms} atoms only: the spectrum of all is beyond the memory budget. If it is "
+            "not, codes and certificates are not to be trusted.",
+            UserWarning,
+            stacklevel=2,
+        )
+        some = take(self._prepared, np.linspace(0, self.n_atoms - 1, ASKED).astype(int))
+        return finite_similarities(self.kernel.between(some, some))
+
+    def _require_budget(self) -> None:
+        """Refuse a matrix beyond the budget whose negative spectrum would have to be clipped."""
+        needed = gram_size(self.kernel, self.n_atoms, precision(self.points))
+        what = f"The spectrum of the Gram matrix of {self.n_atoms} atoms"
+        require_within_budget(needed, what, FEWER_ATOMS)
 
     def similarities(self, X: NDArray) -> tuple[NDArray, NDArray]:
         """``k(x, x)`` of shape (n,) and the cross-similarities of shape (n, N)."""
@@ -180,6 +208,31 @@ class PointProblem(CodingProblem):
         """Compiled code trusts these shapes; a model from a file need not keep its promises."""
         if self.facts.n_atoms != n_atoms:
             raise ValueError(f"{n_atoms} atoms do not go with a Gram matrix of {self.n_atoms}.")
+
+    @cached_property
+    def _prepared(self) -> Prepared:
+        return self.dictionary.kernel.prepare(self.X)
+
+    def cross_at(self, row: int, atoms: NDArray) -> NDArray:
+        """Similarities of one sample to some atoms, (m,), in double precision."""
+        if self._computed is not None or self.dictionary.is_clipped:
+            return super().cross_at(row, atoms)
+        pair = take(self._prepared, slice(row, row + 1)), take(self.dictionary._prepared, atoms)
+        found = finite_similarities(self.dictionary.kernel.between(*pair))[0]
+        return found.astype(np.float64, copy=False)
+
+    def compared(self, rows: NDArray, used: NDArray) -> Comparison:
+        """Some samples and some atoms beside all atoms: quickly, if not to the last digit."""
+        single = self.facts.single if isinstance(self.facts, PointGram) else None
+        given = None if single is None else self._prepared.points
+        dense = isinstance(given, np.ndarray)  # sparse samples are compared by their nonzeros
+        samples = single.of_samples(given[rows]) if single is not None and dense else None
+        if single is None or samples is None:
+            return super().compared(rows, used)
+        atoms = single.of_atoms(used)
+        both = SingleRows(*(np.concatenate(pair) for pair in zip(samples, atoms, strict=True)))
+        tiles = ((tile, single.between(both, tile)) for tile in self._tiles(len(both.errors)))
+        return Comparison(samples.errors, atoms.errors, tiles)
 
     def nearest(self, n_neighbors: int) -> Neighbours:
         """The ``n_neighbors`` atoms nearest to each sample in H."""

@@ -51,6 +51,10 @@ class SoftAssignment:
         """Whether codes are a smooth function of the atoms: the choice of neighbours is not."""
         return self.n_neighbors is None
 
+    def rows_by_parts(self, n_atoms: int) -> int:
+        """Samples to code together without the whole Gram matrix: any will do."""
+        return 1
+
     def check(self, n_atoms: int) -> None:
         """Tell the user if there are fewer atoms than neighbours."""
         if self.n_neighbors is not None:

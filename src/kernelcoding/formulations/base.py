@@ -55,6 +55,9 @@ class Formulation(Protocol):
     def uses_gram(self) -> bool:
         """Whether coding needs all inner products of atoms; else a few for each sample will do."""
 
+    def rows_by_parts(self, n_atoms: int) -> int:
+        """Samples to code together without the whole Gram matrix; 0: it cannot be done."""
+
     def check(self, n_atoms: int) -> None:
         """Refuse what no dictionary of this size can be coded by: ValueError says why."""
 

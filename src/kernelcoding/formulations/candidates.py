@@ -53,6 +53,10 @@ class OnCandidates:
         """Whether codes minimise half the squared error plus :meth:`value`, on the candidates."""
         return self.formulation.is_minimiser
 
+    def rows_by_parts(self, n_atoms: int) -> int:
+        """Samples to code together without the whole Gram matrix: any will do."""
+        return 1
+
     def check(self, n_atoms: int) -> None:
         """Refuse what the formulation refuses."""
         self.formulation.check(n_atoms)

@@ -46,6 +46,10 @@ class NeighbourFit:
     is_minimiser = True
     uses_gram = False
 
+    def rows_by_parts(self, n_atoms: int) -> int:
+        """Samples to code together without the whole Gram matrix: any will do."""
+        return 1
+
     def check(self, n_atoms: int) -> None:
         """Tell the user if there are fewer atoms than neighbours."""
         warn_of_many_neighbors(self.n_neighbors, n_atoms)

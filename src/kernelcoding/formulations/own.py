@@ -50,6 +50,10 @@ class BaseFormulation:
         """
         raise NotImplementedError
 
+    def rows_by_parts(self, n_atoms: int) -> int:
+        """Samples to code together without the whole Gram matrix: it is needed."""
+        return 0
+
     def check(self, n_atoms: int) -> None:
         """Refuse what no dictionary of this size can be coded by: nothing."""
 

@@ -25,6 +25,7 @@ from ..solvers import (
     proximal,
     pursuit,
     splitting,
+    working_set,
 )
 from ..solvers.low_rank import Scores
 from ..solvers.result import CodingResult, Options
@@ -69,6 +70,10 @@ TABLE: dict[str, dict[type[Constraint], Solver]] = {
         constraints.OneAtom: assignment.solve,
     },
 }
+# What finds the same codes where the Gram matrix is beyond the memory budget.
+BY_PARTS: dict[Solver, Solver] = {active_set.solve: working_set.solve}
+# Numbers, samples times atoms, that may be kept then: the more samples, the more they share.
+TOGETHER, TOGETHER_APART = 2**26, 2**23
 DENSE_SOLVERS = (linear_system.solve, proximal.solve, splitting.solve)
 
 
@@ -118,6 +123,14 @@ class Penalised:
     def uses_gram(self) -> bool:
         """Whether coding needs all inner products of atoms: a single atom needs its norm."""
         return not isinstance(self.constraint, constraints.OneAtom)
+
+    def rows_by_parts(self, n_atoms: int) -> int:
+        """Samples to code together without the whole Gram matrix; 0: it cannot be done."""
+        if self.solver not in BY_PARTS:
+            return 0 if self.uses_gram else 1
+        # A prior that looks at samples has prices of its own for each of them.
+        numbers = TOGETHER if isinstance(self.prior, FixedPrior) else TOGETHER_APART
+        return max(1, numbers // n_atoms)
 
     @property
     def is_minimiser(self) -> bool:
@@ -176,7 +189,11 @@ class Penalised:
     def solve(self, problem: CodingProblem, options: Options) -> CodingResult:
         """Code every sample of a problem, in the problem's precision."""
         penalty = self.penalty(problem)
-        result = solve_scaled(self.solver, problem, penalty, self.constraint, options)
+        by_parts = None if problem.can_be_whole else BY_PARTS.get(self.solver)
+        if by_parts is None:
+            result = solve_scaled(self.solver, problem, penalty, self.constraint, options)
+        else:
+            result = by_parts(problem, penalty, self.constraint, options)
         if self.constraint.sum_to_one:
             result = with_unit_sums(result)
         if not options.sparse_output or is_csr(result.codes):

@@ -1,0 +1,199 @@
+r"""Exact codes without the Gram matrix of all atoms: small problems, and a look at the others.
+
+Each sample has a small problem of atoms that may matter to it. All other atoms stay out as long as
+their correlations :math:`c_j = k_j - (Ky)_j` are below their prices. These are known exactly (up to
+a bound) at one *reference* code, for all atoms; from there they move by
+:math:`\langle\phi(d_j), \Phi(D)(y - y_{ref})\rangle`, which a guide
+(:mod:`kernelcoding.guide`) estimates for all atoms at once, and bounds. Atoms that the bound does
+not clear are looked at one by one, in double precision; where these are too many, the present code
+becomes the reference: one pass over all atoms that all such samples share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..constraints import Constraint
+from ..penalty import Penalty
+from ..problem import CodingProblem
+from .result import CodingResult, Options
+from .small_problem import SmallProblem
+
+FEW = 512  # atoms that are looked at one by one
+ROUNDS = 8  # estimates in a row before the reference is renewed
+PASSES = 40  # renewals before a sample is given up
+CHUNK = 64  # samples whose estimates are in memory at a time
+UNIT = float(np.finfo(np.float32).eps)
+
+
+def solve(
+    problem: CodingProblem, penalty: Penalty, constraint: Constraint, options: Options
+) -> CodingResult:
+    """What :func:`kernelcoding.solvers.active_set.solve` finds, for dictionaries of any size.
+
+    Parameters
+    ----------
+    problem : CodingProblem
+        It is asked for parts of its arrays only; (n, N) numbers in single precision are kept.
+    penalty : Penalty
+        Its groups are not looked at.
+    constraint : Constraint
+        Convex.
+    options : Options
+        As for the active-set method; a row has converged when the conditions hold for all atoms.
+
+    Returns
+    -------
+    CodingResult
+    """
+    search = _Search(problem, penalty, constraint, options)
+    active = search.start()
+    for _ in range(PASSES):
+        waiting: list[int] = []
+        for _ in range(ROUNDS):
+            active, late = search.round(active)
+            waiting += late
+            if not active:
+                break
+        waiting += active
+        if not waiting:
+            break
+        search.renew(np.array(waiting))
+        active = waiting
+    search.give_up(active)
+    return search.result()
+
+
+class _Search:
+    """The small problems of all samples, and what is known of the atoms outside."""
+
+    def __init__(
+        self, problem: CodingProblem, penalty: Penalty, constraint: Constraint, options: Options
+    ):
+        self.problem, self.penalty, self.constraint, self.options = (
+            problem,
+            penalty,
+            constraint,
+            options,
+        )
+        n, n_atoms = problem.n_samples, problem.n_atoms
+        self.guide = problem.facts.guide
+        self.largest_norm = float(self.guide.norms.max(initial=0.0))
+        self.l1 = penalty.l1.astype(np.float32)
+        self.correlation = np.empty((n, n_atoms), np.float32)  # at the reference
+        self.errors = np.zeros(n)  # how far these may be off
+        self.small: list[SmallProblem] = []
+
+    def start(self) -> list[int]:
+        """Small problems of the atoms that resemble each sample most."""
+        rows = np.arange(self.problem.n_samples)
+        self._look(rows, sparse.csr_array(self.correlation.shape))
+        for row in rows:
+            cross = self.correlation[row]
+            scale = float(np.abs(cross).max(initial=0.0))
+            self.small.append(
+                SmallProblem(self.problem, int(row), self.penalty.take(slice(row, row + 1)), scale)
+            )
+            self.small[row].begin(cross, self.constraint, self.options)
+        return list(rows)
+
+    def _look(self, rows: NDArray, codes: sparse.csr_array) -> None:
+        """Correlations of all atoms at codes of some rows, which become their reference."""
+        used, places = np.unique(codes.indices, return_inverse=True)
+        seen = self.problem.compared(rows, used)
+        own = len(rows)
+        weights: sparse.csr_array | None = None
+        for atoms, values in seen.tiles:
+            if weights is None:
+                data = codes.data.astype(values.dtype)
+                weights = sparse.csr_array(
+                    (data, places.reshape(-1), codes.indptr), shape=(own, len(used))
+                )
+            self.correlation[rows, atoms] = values[:own] - weights @ values[own:]
+        size = abs(codes)
+        terms = np.diff(codes.indptr) + 4
+        sums = self.largest_norm * (size @ self.guide.norms) + np.abs(self.correlation[rows]).max(
+            axis=1, initial=0.0
+        )
+        errors = np.zeros(self.problem.n_atoms)
+        errors[used] = seen.atom_errors
+        self.errors[rows] = seen.sample_errors + size @ errors + UNIT * terms * sums
+
+    def renew(self, rows: NDArray) -> None:
+        """Make present codes the reference."""
+        codes = sparse.csr_array(sparse.vstack([self.small[row].code_row() for row in rows]))
+        self._look(rows, codes)
+        for row in rows:
+            self.small[row].renew()
+
+    def round(self, rows: list[int]) -> tuple[list[int], list[int]]:
+        """Look at all atoms; return rows that got new ones, and rows that need a new reference."""
+        grown: list[int] = []
+        waiting: list[int] = []
+        for start in range(0, len(rows), CHUNK):
+            some = np.array(rows[start : start + CHUNK])
+            excess, unsure = self._estimates(some)
+            for place, row in enumerate(some):
+                small = self.small[row]
+                certain = self._settle(small, excess[place], unsure[place])
+                if certain is None:
+                    waiting.append(int(row))
+                elif not certain:
+                    helped = small.solve(self.constraint, self.options)
+                    (grown if helped else waiting).append(int(row))
+        return grown, waiting
+
+    def _estimates(self, rows: NDArray) -> tuple[NDArray, NDArray]:
+        """By how much correlations exceed prices, and how far that may be off, (n, N) each."""
+        guide = self.guide
+        moves = [self.small[row].moved(guide) for row in rows]
+        coordinates = np.array([move.inside for move in moves])
+        found = self.correlation[rows]
+        if coordinates.any():
+            found -= coordinates @ guide.coordinates.T
+        found -= np.array([self.small[row].multiplier for row in rows], np.float32)[:, None]
+        if not self.constraint.nonnegative:
+            np.abs(found, out=found)
+        found -= self.l1 if self.l1.shape[0] == 1 else self.l1[rows]
+        outside = np.array([move.outside for move in moves], np.float32)
+        unsure = outside[:, None] * guide.spread
+        unsure += (self.errors[rows] + [move.rounding for move in moves])[:, None]
+        return found, unsure
+
+    def _settle(self, small: SmallProblem, excess: NDArray, unsure: NDArray) -> bool | None:
+        """Whether no atom need enter the small problem: True, False (some do), None: not known."""
+        excess[small.atoms] = -np.inf
+        unsure += excess
+        suspects = np.flatnonzero(unsure > 0.0)
+        if len(suspects) <= FEW:
+            violation = small.violation(suspects, self.constraint, self.options.tol)
+            if not np.any(violation > 0.0):
+                return True
+            small.add(suspects[violation > 0.0], violation[violation > 0.0])
+            return False
+        likely = np.flatnonzero(excess > 0.0)
+        if not len(likely):
+            return None
+        small.add(likely, excess[likely])
+        return False
+
+    def give_up(self, rows: list[int]) -> None:
+        """These rows were looked at often enough."""
+        for row in rows:
+            self.small[row].converged = False
+
+    def result(self) -> CodingResult:
+        """The codes of all rows."""
+        small = self.small
+        shape = (0, self.problem.n_atoms)
+        parts = [one.code_row() for one in small] or [sparse.csr_array(shape)]
+        codes = sparse.csr_array(sparse.vstack(parts, format="csr"))
+        converged = np.array([one.converged for one in small], bool)
+        n_iter = np.array([one.n_iter for one in small], int)
+        codes = codes.astype(self.problem.facts.dtype, copy=False)
+        result = CodingResult(codes, converged, n_iter)
+        return result if self.options.sparse_output else replace(result, codes=codes.toarray())
