@@ -7,7 +7,7 @@ from .judge import machine, plot, save, show
 
 SUITES = ("sparse_coding", "local_coding", "bag_of_words", "pursuit", "structured", "scale",
           "dictionary_learning", "kernel_learning", "supervised", "images", "region_covariance",
-          "aggregation", "pair_learning", "distributed", "sparse_input")  # fmt: skip
+          "aggregation", "pair_learning", "distributed", "sparse_input", "large")  # fmt: skip
 
 
 def main():
