@@ -224,9 +224,10 @@ class PointProblem(CodingProblem):
     def compared(self, rows: NDArray, used: NDArray) -> Comparison:
         """Some samples and some atoms beside all atoms: quickly, if not to the last digit."""
         single = self.facts.single if isinstance(self.facts, PointGram) else None
-        given = None if single is None else self._prepared.points
-        dense = isinstance(given, np.ndarray)  # sparse samples are compared by their nonzeros
-        samples = single.of_samples(given[rows]) if single is not None and dense else None
+        points = getattr(self._prepared, "points", None)
+        samples = None
+        if single is not None and isinstance(points, np.ndarray):  # sparse ones have no such values
+            samples = single.of_samples(points[rows])
         if single is None or samples is None:
             return super().compared(rows, used)
         atoms = single.of_atoms(used)
