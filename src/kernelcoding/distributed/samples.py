@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import sys
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import dask
@@ -27,11 +26,11 @@ from ..sparse_vectors import SparseVectors
 from ..stacks import Stack, concatenated
 from .errors import translated
 from .inputs import DaskBlocks, blocks_of
+from .reduction import FEWEST, Tree, joined, tree, windows
 from .shared import Shared
 
 __all__ = ["DaskSamples", "computed"]
 
-WIDTH = 8  # answers that one task merges
 REMEMBERED = 2**26  # bytes of samples that were asked for by number and are kept here
 # States are sent with the graph, as scattered ones would be lost with their worker: Dask warns of
 # graphs that are larger than this, which is no mistake here.
@@ -146,7 +145,10 @@ class DaskSamples(Blocks):
     ) -> Answer:
         """A task per group of blocks, and a tree of merges; nothing of earlier rounds is kept."""
         plan = Plan(function, merge, self.form, step)
-        return computed(tree(self._visits(plan, state, beside, answer_bytes), merge))[0]
+        visits, answers = self._visits(plan, state, beside, answer_bytes), Tree(merge)
+        for some in windows(visits):
+            answers.add(computed(tree(some, merge))[0])
+        return answers.root()
 
     def map_keep(
         self,
@@ -164,25 +166,27 @@ class DaskSamples(Blocks):
         again from these, with the same bits.
         """
         plan = Plan(function, merge, self.form, step, split)
-        pairs = self._visits(plan, state, beside, answer_bytes)
-        kept, answers = (list(side) for side in zip(*map(tuple, pairs), strict=True))
-        *stay, answer = persisted(*kept, tree(answers, merge))
-        return computed(answer)[0], DaskKept(stay)
+        visits, answers, stay = self._visits(plan, state, beside, answer_bytes), Tree(merge), []
+        for some in windows(visits):
+            kept, found = (list(side) for side in zip(*map(tuple, some), strict=True))
+            *held, answer = persisted(*kept, tree(found, merge))
+            stay += held
+            answers.add(computed(answer)[0])
+        return answers.root(), DaskKept(stay)
 
     def _visits(
         self, plan: Plan, state: tuple[Any, ...], beside: Beside, answer_bytes: int
-    ) -> list[Delayed]:
+    ) -> Iterator[Delayed]:
         """One task per group of blocks."""
-        states = self._sender.sent(state)
+        groups = self._groups(answer_bytes)
+        states = self._sender.sent(state, often=len(groups) > FEWEST)
         columns = [None if one is None else self._in_blocks(one) for one in beside]
         visit = dask.delayed(_visit, pure=False, nout=None if plan.split is None else 2)
-        tasks = []
-        for group in self._groups(answer_bytes):
+        for group in groups:
             blocks = [self._block(number) for number in group]
             firsts = [int(self._starts[number]) for number in group]
             others = [None if c is None else [c[number] for number in group] for c in columns]
-            tasks.append(visit(plan, firsts, blocks, others, *states))
-        return tasks
+            yield visit(plan, firsts, blocks, others, *states)
 
     def _groups(self, answer_bytes: int) -> list[range]:
         """Neighbouring blocks that are not less than the answer to them: by bytes alone."""
@@ -231,9 +235,12 @@ class DaskKept(Kept):
         merge: Callable[[Answer, Answer], Answer],
     ) -> Answer:
         """A task per part, and the same tree of merges."""
-        states = self._sender.sent(state)
-        ask = dask.delayed(_of_part, pure=False)
-        return computed(tree([ask(function, part, *states) for part in self.parts], merge))[0]
+        states = self._sender.sent(state, often=len(self.parts) > FEWEST)
+        ask, answers = dask.delayed(_of_part, pure=False), Tree(merge)
+        for parts in windows(self.parts):
+            asked = [ask(function, part, *states) for part in parts]
+            answers.add(computed(tree(asked, merge))[0])
+        return answers.root()
 
 
 class Sender:
@@ -242,8 +249,8 @@ class Sender:
     def __init__(self) -> None:
         self._sent: list[tuple[object, bool, Delayed]] = []  # parts of the last state
 
-    def sent(self, state: tuple[Any, ...]) -> list[Delayed]:
-        """Each part as one object."""
+    def sent(self, state: tuple[Any, ...], often: bool) -> list[Delayed]:
+        """Each part as one object; what several windows of tasks need stays on the workers, too."""
         sent = []
         for part in state:
             before = [entry for entry in self._sent if entry[0] is part]
@@ -251,20 +258,11 @@ class Sender:
             if found is None:
                 name = f"kernelcoding-state-{uuid.uuid4().hex}"
                 found = dask.delayed(Shared(part), name=name, traverse=False)
-            elif not stays:
+            if (often or before) and not stays:
                 stays, found = True, persisted(found)[0]
             sent.append((part, stays, found))
         self._sent = sent
         return [found for *_, found in sent]
-
-
-def tree(answers: list[Delayed], merge: Callable[[Any, Any], Any]) -> Delayed:
-    """One answer of all: by their number alone it is settled which are merged first."""
-    join = dask.delayed(_join, pure=False)
-    while len(answers) > 1:
-        parts = [answers[i : i + WIDTH] for i in range(0, len(answers), WIDTH)]
-        answers = [join(merge, part) for part in parts]
-    return answers[0]
 
 
 @dataclass(frozen=True)
@@ -333,18 +331,13 @@ def _visit(
         samples = ArrayBlocks(plan.form.checked(block, first), first)
         others = tuple(None if one is None else one[place] for one in beside)
         answers.append(samples.map_reduce(plan.function, values, plan.merge, others, plan.step))
-    answer = _join(plan.merge, answers)
+    answer = joined(plan.merge, answers)
     return answer if plan.split is None else plan.split(answer)
 
 
 def _of_part(function: Callable[..., Any], part: Any, *state: Shared) -> Any:
     """A task: the answer for a part that was kept."""
     return function(part, *(one.value for one in state))
-
-
-def _join(merge: Callable[[Any, Any], Any], answers: Sequence[Any]) -> Any:
-    """A task: one answer of several, from the left."""
-    return reduce(merge, answers)
 
 
 def _rows_of(block: Any, rows: NDArray, first: int, form: Form) -> Stack:
