@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy.linalg import block_diag
 from sklearn.utils.multiclass import type_of_target
 
 from ..blocks import Worst
@@ -97,7 +97,7 @@ def joined(
         return CombinationDictionary(made[0].landmarks, np.hstack(weights))
     places = zip(parts, made, strict=True)
     index = np.concatenate([part.rows[own.landmarks.index] for part, own in places])
-    blocks = sparse.block_diag(weights, format="csr").toarray()
+    blocks = block_diag(*weights)
     return CombinationDictionary(PointDictionary(kernel, in_memory(X[index]), index), blocks)
 
 
