@@ -117,7 +117,7 @@ class BaseKernelCoder(CodingTransformer):
     def _check_parameters(self) -> None:
         """Refuse parameters that no data could make sense of."""
 
-    def _outline(self) -> Formulation:
+    def _outline(self, n_atoms: int = 1) -> Formulation:
         """The formulation as far as it is known before labels are: its facts are right."""
         return self.formulation()
 

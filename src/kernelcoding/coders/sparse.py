@@ -141,11 +141,11 @@ class KernelSparseCoder(BaseKernelCoder):
         plain = Penalised(prior, constraint, self.alpha)
         return plain if self.n_candidates is None else OnCandidates(plain, self.n_candidates)
 
-    def _outline(self) -> Penalised | OnCandidates:
+    def _outline(self, n_atoms: int = 1) -> Penalised | OnCandidates:
         if not isinstance(self.groups, str):
             return self.formulation()
         self._require_y()
-        return self._coded_by(GroupL1([0]))
+        return self._coded_by(GroupL1([0] * n_atoms))
 
     def _with_atom_labels(self, labels: NDArray | None) -> Self:
         if not isinstance(self.groups, str):

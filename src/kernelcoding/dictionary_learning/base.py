@@ -303,7 +303,7 @@ class BaseDictionaryLearning(CodingTransformer):
         count = len(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
         weighted = sample_weight is not None
         self.n_atoms_ = atoms_to_learn(self, count, self._atoms_by_default(count), weighted)
-        coder._outline().check(self.n_atoms_)
+        coder._outline(self.n_atoms_).check(self.n_atoms_)
 
     def _with_atom_labels(
         self, coder: BaseKernelCoder, y: NDArray | None, chosen: NDArray
