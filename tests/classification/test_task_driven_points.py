@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelcoding as kc
 from helpers.learning import digits
-from helpers.supervised import supervised
+from helpers.supervised import supervised, task_driven
 from kernelcoding import constraints, persistence, priors
 from kernelcoding.classification.task_driven import fitting, logistic_loss
 from kernelcoding.classification.task_driven.atom_steps import ANGLES
@@ -38,10 +38,6 @@ FORMULATIONS = {
 def data():
     X, y = digits(220, labels=True)
     return X[:120], y[:120], X[120:], y[120:]
-
-
-def task_driven(coder=None, **parameters):
-    return supervised(coder, training="task-driven", **{"max_iter": 4, **parameters})
 
 
 def shifted(X, random_state):

@@ -1,7 +1,6 @@
 """Dictionary learning as users meet it: objectives fall, results repeat, parts plug together."""
 
 import pickle
-import sys
 
 import numpy as np
 import pandas as pd
@@ -226,34 +225,6 @@ def test_callbacks_see_every_half_step_and_can_stop():
     assert [each.iteration for each in seen] == [0, 1, 1, 2, 2]
     assert_array_equal([each.objective for each in seen], dl.objective_history_)
     assert np.all(np.diff([each.seconds for each in seen]) >= 0)
-
-
-@pytest.mark.parametrize(("verbose", "lines"), [(0, 0), (1, 4), (2, 7)])
-def test_progress_goes_to_stderr(verbose, lines, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)  # as where it is not installed
-    learning(verbose=verbose, max_iter=3).fit(digits(60))
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert len(err.splitlines()) == lines
-    assert lines == 0 or "round 3/3 codes: objective" in err
-
-
-def test_a_bar_shows_rounds_and_objective(capsys):
-    pytest.importorskip("tqdm")
-    dl = learning(verbose=1, max_iter=3).fit(digits(60))
-    out, err = capsys.readouterr()
-    assert out == ""
-    last = err.strip().splitlines()[-1].split("\r")[-1]
-    assert "3/3" in last
-    assert f"codes: objective {dl.objective_history_[-1]:.6g}" in last
-
-
-def test_a_bar_that_ends_early_is_complete(capsys):
-    pytest.importorskip("tqdm")
-    learning(verbose=1, max_iter=9, callback=lambda progress: progress.iteration == 2).fit(
-        digits(60)
-    )
-    assert "2/2" in capsys.readouterr().err.split("\r")[-1]
 
 
 # The estimator ---------------------------------------------------------------------------------

@@ -18,6 +18,11 @@ def supervised(coder=None, **parameters):
     return kc.SupervisedKernelCoding(coder, **{**defaults, **parameters})
 
 
+def task_driven(coder=None, **parameters):
+    """The same, trained for its classifier."""
+    return supervised(coder, training="task-driven", **{"max_iter": 4, **parameters})
+
+
 def rule(name, **parameters):
     """The rule of that name with other than its default parameters."""
     return RULES[name](**parameters)
