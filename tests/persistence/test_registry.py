@@ -14,6 +14,7 @@ import kernelcoding as kc
 from helpers.model_files import classes_in, contents
 from helpers.processes import run_python
 from helpers.small_models import small_models
+from helpers.tables import table_model
 from kernelcoding.persistence import registry, save
 from kernelcoding.persistence.history import NAMES_OF_FORMAT_1
 from kernelcoding.persistence.registry import FOREIGN, LOCATIONS, OWN, class_named, stable_name_of
@@ -32,7 +33,7 @@ UNHELD_BASES = {
 
 @pytest.fixture(scope="module")
 def models():
-    return small_models()
+    return small_models() | {"table": (table_model(), None)}
 
 
 def modules():

@@ -2,38 +2,16 @@
 
 import numpy as np
 import pytest
-from sklearn.pipeline import Pipeline
 
-import kernelcoding as kc
+from helpers.tables import FRAME, N, table_model
 from kernelcoding import persistence
-from kernelcoding.tables import TableColumns, Wishes, column_types, preparation
 
 pd = pytest.importorskip("pandas")
-
-N = 60
-RNG = np.random.default_rng(1)
-FRAME = pd.DataFrame(
-    {
-        "age": np.where(np.arange(N) % 7 == 0, np.nan, RNG.normal(40, 10, N)),
-        "plan": RNG.choice(["basic", "pro", "free"], N),
-        "since": pd.Series(RNG.integers(1, 28, N)).map("2020-02-{:02d}".format),
-        "zip": RNG.integers(1, 5, N),
-        "client_id": RNG.permutation(10**5)[:N],
-    }
-)
-LABELS = np.where(RNG.random(N) > 0.5, "yes", "no")
 
 
 @pytest.fixture(scope="module")
 def model():
-    columns = column_types(FRAME, Wishes(types={"zip": "category"}))
-    used = [column for column in columns if column.used]
-    steps = [
-        ("columns", TableColumns(tuple(columns), target="churn")),
-        ("preparation", preparation(used, True)),
-        ("model", kc.ResidualClassifier()),
-    ]
-    return Pipeline(steps).fit(FRAME, LABELS)
+    return table_model()
 
 
 def standardised(values):

@@ -38,7 +38,7 @@ class DatasetStatus:
     --------
     >>> from kernelcoding.datasets import describe
     >>> sorted({status.name for status in describe()})[:3]
-    ['fmd', 'mit_indoor', 'scene15']
+    ['fashion_mnist', 'fmd', 'mit_indoor']
     """
 
     name: str
