@@ -263,9 +263,8 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
             rng = check_random_state(self.random_state)
             learner, outcome = of_points(learner, outcome, self._supervision, rng)
         assert isinstance(learner, SupervisedLearner)
-        best, self.training_kept_ = outcome.best, self.training
-        if learner.is_unsupervised:
-            self.training_kept_ = UNSUPERVISED
+        best = outcome.best
+        self.training_kept_ = UNSUPERVISED if learner.is_unsupervised else self.training
         if isinstance(learner, PlainLearner):
             best, self.training_kept_ = train(self, learner, outcome, self._labels)
             self._adopt(self.coder_, learner.dictionary(best))
@@ -390,14 +389,12 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``classifier__rho`` works for a classifier given by name, too."""
         given = params.get("classifier", self.classifier)
-        reaches_in = any(name.startswith("classifier__") for name in params)
-        if reaches_in and isinstance(given, str):
+        if isinstance(given, str) and any(name.startswith("classifier__") for name in params):
             params = {**params, "classifier": as_rule(given)}
         return super().set_params(**params)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        weighted = getattr(self.classifier, "class_weight", None) is not None
-        tags.classifier_tags.multi_label = not weighted
+        tags.classifier_tags.multi_label = getattr(self.classifier, "class_weight", None) is None
         tags.input_tags.sparse &= self.update != POINTS
         return tags

@@ -41,6 +41,7 @@ from .checks import (
     atoms_to_learn,
     check_coder,
     check_settings,
+    counting,
     refuse_zero_codes,
     require_distinct,
 )
@@ -52,13 +53,6 @@ from .starts import first_atoms, has_classes
 from .stepping import Learner
 
 REPRESENTATIVES = 10
-
-
-def counting(X: NDArray, sample_weight: NDArray | None, kernel: Kernel) -> NDArray:
-    """The samples of positive weight; all rows of a matrix of similarities."""
-    if sample_weight is None or kernel.uses_index or np.all(sample_weight > 0):
-        return X
-    return X[sample_weight > 0]
 
 
 class BaseDictionaryLearning(CodingTransformer):

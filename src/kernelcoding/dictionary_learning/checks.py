@@ -14,6 +14,7 @@ from ..coders.transformer import CodingTransformer
 from ..coders.zero_codes import Part, silenced, warn_zero_codes, why_zero
 from ..dictionary.choosing import named_choice
 from ..formulations import Formulation
+from ..kernels.base import Kernel
 from ..problem import CodingProblem
 from ..solvers.result import Convergence, Status
 from ..validation import check_count, check_positive
@@ -125,3 +126,10 @@ def tell_zero_codes(
         return silenced((formulation, problem) for _, problem in every)
 
     warn_zero_codes(parts, (convergence.n_zero, convergence.n_rows), where, stacklevel=4)
+
+
+def counting(X: NDArray, sample_weight: NDArray | None, kernel: Kernel) -> NDArray:
+    """The samples of positive weight; all rows of a matrix of similarities."""
+    if sample_weight is None or kernel.uses_index or np.all(sample_weight > 0):
+        return X
+    return X[sample_weight > 0]
