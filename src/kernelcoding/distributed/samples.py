@@ -117,12 +117,14 @@ class DaskSamples(Blocks):
         """Samples of increasing numbers."""
         owners = np.searchsorted(self._starts, rows, side="right") - 1
         take = dask.delayed(_rows_of, pure=False)
-        parts = []
-        for number in np.unique(owners):
-            first = int(self._starts[number])
-            local = rows[owners == number] - first
-            parts.append(take(self._block(number), local, first, self.form))
-        return concatenated(computed(*parts))
+
+        def tasks() -> Iterator[Delayed]:
+            for number in np.unique(owners):
+                first = int(self._starts[number])
+                local = rows[owners == number] - first
+                yield take(self._block(number), local, first, self.form)
+
+        return concatenated([found for some in windows(tasks()) for found in computed(*some)])
 
     def _remember(self, rows: NDArray, found: Stack) -> None:
         """Landmarks, first atoms and kernels are chosen among few: these are read once."""
