@@ -137,13 +137,23 @@ def _open_locked(path: Path) -> BinaryIO:
     """The file of a lock, held; whoever held it before may have taken it away meanwhile."""
     for _ in range(_ATTEMPTS):
         with suppress(FileNotFoundError), ExitStack() as opened:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            _make_folder(path.parent)
             file = opened.enter_context(open(path, "a+b"))
             _lock(file)
             if os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 opened.pop_all()
                 return file
     raise OSError(f"{path} cannot be locked: other processes keep removing it. Try again later.")
+
+
+def _make_folder(path: Path) -> None:
+    """Make a folder, or FileNotFoundError where others remove it meanwhile."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        if path.exists():  # and is no folder
+            raise
+        raise FileNotFoundError(str(path)) from error  # it was there, and no more a moment later
 
 
 def _lock(file: BinaryIO) -> None:
