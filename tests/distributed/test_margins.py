@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 import kernelcoding as kc
+from helpers.three_colours import three_colours
 from kernelcoding.blocks import Kept
 from kernelcoding.classification import (
     LogisticRule,
@@ -25,7 +26,6 @@ da = pytest.importorskip("dask.array")
 
 N = 400
 CHUNKS = (100, 50, 0, 1, 249)
-NAMES = np.array(["blue", "green", "red"])
 RULES = ["max-margin", "logistic"]
 
 
@@ -39,10 +39,7 @@ def in_passes(monkeypatch):
 
 
 def data(n=N):
-    rng = np.random.default_rng(5)
-    X, numbers = rng.normal(size=(n, 6)), rng.integers(3, size=n)
-    X[:, 0] += 2.5 * numbers
-    return X, NAMES[numbers]
+    return three_colours(n)
 
 
 def lazy(X, chunks=CHUNKS):

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import kernelcoding as kc
+from helpers.three_colours import three_colours
 from kernelcoding.classification import far_learner, ridge
 from kernelcoding.classification.rules import LinearRule
 from kernelcoding.dictionary_learning import frames
@@ -17,7 +18,6 @@ da = pytest.importorskip("dask.array")
 
 N = 600
 CHUNKS = (100, 50, 0, 1, 149, 300)
-NAMES = np.array(["blue", "green", "red"])
 CODERS = [
     kc.KernelSparseCoder(alpha=0.05),
     kc.KernelSparseCoder(alpha=0.05, positive=True),
@@ -35,10 +35,7 @@ def in_passes(monkeypatch):
 
 
 def data(n=N):
-    rng = np.random.default_rng(5)
-    X, numbers = rng.normal(size=(n, 6)), rng.integers(3, size=n)
-    X[:, 0] += 2.5 * numbers
-    return X, NAMES[numbers]
+    return three_colours(n)
 
 
 def lazy(X, chunks=CHUNKS):
