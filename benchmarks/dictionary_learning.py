@@ -16,7 +16,7 @@ import kernelcoding as kc
 from kernelcoding.kernels import Gaussian
 
 from . import data
-from .judge import Measured, Row
+from .judge import Measured, Row, race
 
 ITERATIONS = 10
 
@@ -167,8 +167,53 @@ def against_size(quick, folder="benchmarks/results"):
                   measured, report)  # fmt: skip
 
 
-def run(quick=False):
+def ten_rounds(repeats):
+    """As many rounds as dictlearn, nothing said of threads; and what that costs beside one thread.
+
+    The peer of the last rows is our own fit while BLAS keeps to one thread.
+    """
+    X, _, y, _ = data.digits(800)
+    gamma = 1.0 / data.median_squared_distance(X)
+    given = {"gamma": gamma, "n_nonzero_coefs": 5, "max_iter": ITERATIONS, "random_state": 0}
+    coder = kc.KernelSparseCoder(Gaussian(gamma), alpha=0.02)
+    pursuit = learner(gamma, 5, 200, max_iter=ITERATIONS)
+    models = {
+        "KernelDictionaryLearning": pursuit,
+        "SupervisedKernelCoding": kc.SupervisedKernelCoding(coder, 100, max_iter=5),
+        "learn_kernel": kc.KernelSparseCoder(alpha=0.02, atoms=100, learn_kernel=True),
+    }
+    for algorithm in ("mod", "aksvd"):
+        peer = PeerLearning(200, fit_algorithm=algorithm, **given)
+        measured, (ours, theirs) = race(lambda: pursuit.fit(X), lambda p=peer: p.fit(X), repeats)
+        facts = {
+            "error": float(ours.reconstruction_error(X).mean()),
+            "peer's error": float(theirs.reconstruction_error(X, squared=True).mean()),
+        }
+        yield Row("dictionary_learning", "digits 800, 200 atoms, ten rounds",
+                  f"dictlearn {algorithm}, ten rounds", "default", measured, facts)  # fmt: skip
+    for name, model in models.items():
+
+        def alone(model=model):
+            with threadpool_limits(1):
+                model.fit(X, y)
+
+        measured, _ = race(lambda m=model: m.fit(X, y), alone, repeats)
+        yield Row("dictionary_learning", f"digits 800, {name}", "one BLAS thread", "default",
+                  measured)  # fmt: skip
+
+
+def run(quick=False, parts=("threads", "peers", "size")):
     """Rows of the table."""
+    if "threads" in parts:
+        yield from ten_rounds(3 if quick else 7)
+    if "peers" in parts:
+        yield from against_peers(quick)
+    if "size" in parts:
+        yield from against_size(quick)
+
+
+def against_peers(quick):
+    """Seconds until a peer's error is reached."""
     algorithms = ("mod", "aksvd") if quick else ("mod", "aksvd", "ksvd")
     for name, train, test, n_atoms in cases():
         # Compiled before anything is timed, on both sides.
@@ -181,4 +226,3 @@ def run(quick=False):
                     yield against_dictlearn(name, train, test, n_atoms, n_nonzero, algorithm)
         with threadpool_limits(1):
             yield against_scikit_learn(name, train, min(n_atoms, 200))
-    yield from against_size(quick)

@@ -63,26 +63,32 @@ def peak_memory(function):
 
 
 def race(ours, theirs, repeats=5, at_least=0.3, at_most=10.0):
-    """Best time of each side and its last answer; sides take turns, compiled code is warm.
+    """Best time of each side and its last answer; compiled code is warm."""
+    ours()
+    peak = peak_memory(ours)
+    best, answers = in_turns((ours, theirs), repeats, at_least, at_most)
+    return Measured(*best, peak), answers
+
+
+def in_turns(functions, repeats=5, at_least=0.3, at_most=10.0):
+    """Best time of each function and its last answer; they take turns.
 
     Short runs are repeated for ``at_least`` seconds, long ones not beyond ``at_most``.
     """
-    ours()
-    peak = peak_memory(ours)
-    answers = [None, None]
-    best = [np.inf, np.inf]
+    answers = [None] * len(functions)
+    best = [np.inf] * len(functions)
     start = time.perf_counter()
     rounds = 0
     while rounds < repeats or time.perf_counter() - start < at_least:
         if rounds > 0 and time.perf_counter() - start > at_most:
             break
-        for side, function in enumerate((ours, theirs)):
+        for side, function in enumerate(functions):
             gc.collect()
             begin = time.perf_counter()
             answers[side] = function()
             best[side] = min(best[side], time.perf_counter() - begin)
         rounds += 1
-    return Measured(*best, peak), answers
+    return best, answers
 
 
 def lasso_objective(problem, codes, alpha):

@@ -2,11 +2,20 @@
 
 Times are processor time of one thread (OPENBLAS_NUM_THREADS=1), and the peer of every coder is the
 block of similarities between queries and atoms, which is the least that any of them computes.
+
+``python -m benchmarks large --part 2000 60000 accuracy`` measures these parts only. What was
+measured is in ``benchmarks/results/large-cells.jsonl``, one line per row, and is not measured
+again: a run cut short loses nothing. Remove the file to start anew.
 """
 
+import json
 import time
+from dataclasses import asdict
+from functools import cache
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
@@ -14,21 +23,58 @@ import kernelcoding as kc
 from kernelcoding.kernels import Gaussian
 
 from .data import fashion_with_labels
-from .judge import Measured, Row, peak_memory
+from .judge import RESULTS, Measured, Row, machine, peak_memory
 
 SIZES = (2_000, 8_000, 16_000, 60_000)
-WHOLE = 8_000  # atoms up to which the solver with the whole Gram matrix is asked, too
-QUERIES, TIMED = 1_000, 128  # samples coded together; those of them whose block is timed
+WHOLE = 16_000  # atoms up to which the solver with the whole Gram matrix is asked, too
+# Samples coded together; those of them whose block is timed; those whose codes are judged.
+QUERIES, TIMED, JUDGED = 1_000, 128, 250
 SVC_SAMPLES = 20_000
 BEYOND = 1e-3  # gigabytes: no Gram matrix here is within this budget
+TILE = 2_000  # atoms that the judge looks at together
 CODERS = {
     "LLC, 20 neighbours": kc.KernelLLC(n_neighbors=20),
     "soft words": kc.KernelBagOfWords(sigma=5.0),
     "hard words": kc.KernelBagOfWords(assignment="hard"),
+    "pursuit of 10": kc.KernelMatchingPursuit(n_nonzero=10),
     "300 candidates, alpha .05": kc.KernelSparseCoder(alpha=0.05, n_candidates=300),
+    "300 candidates, alpha .01": kc.KernelSparseCoder(alpha=0.01, n_candidates=300),
     "working sets, alpha .05": kc.KernelSparseCoder(alpha=0.05),
     "working sets, alpha .01": kc.KernelSparseCoder(alpha=0.01),
 }
+RULES = ("LLC, 20 neighbours", "300 candidates, alpha .05", "working sets, alpha .05",
+         "working sets, alpha .01")  # fmt: skip
+
+
+class Cells:
+    """Rows in a file, each written as soon as it is known."""
+
+    def __init__(self, path=RESULTS / "large-cells.jsonl"):
+        self.path = path
+        lines = path.read_text().splitlines() if path.exists() else []
+        self.rows = {line["case"]: line for line in map(json.loads, lines)}
+
+    def row(self, case, measure):
+        """The row of a case: from the file, or measured now."""
+        if case not in self.rows:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.rows[case] = {**asdict(measure()), "machine": machine()}
+            with self.path.open("a") as file:
+                file.write(json.dumps(self.rows[case]) + "\n")
+        found = {name: self.rows[case][name] for name in Row.__dataclass_fields__}
+        return Row(**{**found, "measured": Measured(**found["measured"])})
+
+
+@cache
+def images():
+    """Unit rows: training samples, their labels, queries, theirs; None where they are not there."""
+    found = fashion_with_labels()
+    if found is None:
+        return None
+    samples, labels, queries, truth = found
+    for part in (samples, queries):
+        part /= np.linalg.norm(part, axis=1, keepdims=True)
+    return samples, labels, queries[:QUERIES], truth[:QUERIES]
 
 
 def seconds(function):
@@ -43,79 +89,98 @@ def violation(kernel, atoms, queries, codes, alpha):
 
     A pass of its own in double precision, in tiles.
     """
-    used = np.unique(codes.indices)
-    weights, worst = codes[:, used].toarray(), 0.0
-    for start in range(0, len(atoms), 2_000):
-        some = slice(start, start + 2_000)
+    used, places = np.unique(codes.indices, return_inverse=True)
+    shape = len(queries), len(used)
+    weights = sparse.csr_array((codes.data, places.reshape(-1), codes.indptr), shape=shape)
+    by_columns, worst = codes.tocsc(), 0.0
+    for start in range(0, len(atoms), TILE):
+        some = slice(start, start + TILE)
         found = kernel(queries, atoms[some]) - weights @ kernel(atoms[used], atoms[some])
-        code = codes[:, some].toarray()
+        code = by_columns[:, some].toarray()
         wrong = np.where(code == 0, np.abs(found) - alpha, np.abs(found - alpha * np.sign(code)))
         worst = max(worst, float(wrong.max()) / alpha)
     return worst
 
 
-def objective_difference(coder, kernel, atoms, queries, codes):
+def objective_difference(alpha, kernel, atoms, queries, codes):
     """Largest difference to the objectives of the solver that has the whole Gram matrix."""
-    whole = kc.KernelSparseCoder(kernel, alpha=coder.alpha, sparse_output=True).fit(atoms)
+    whole = kc.KernelSparseCoder(kernel, alpha=alpha, sparse_output=True).fit(atoms)
     problem, formulation = whole.dictionary_.problem(queries), whole.formulation()
     theirs = formulation.objective(problem, whole.transform(queries))
     return float(np.abs(formulation.objective(problem, codes) - theirs).max())
 
 
-def measured_row(name, coder, kernel, atoms, queries):
+def coder_row(name, size):
     """One coder on one dictionary."""
-    coder = coder.set_params(kernel=kernel, sparse_output=True)
+    samples, _, queries, _ = images()
+    atoms = samples[:size]
+    kernel = Gaussian("median").resolve(atoms)
+    coder = clone(CODERS[name]).set_params(kernel=kernel, sparse_output=name != "soft words")
     with kc.memory_budget(BEYOND):
-        fit, _ = seconds(lambda: coder.fit(atoms))
-        coder.transform(queries[:8])  # compiles, and sets up what all queries share
-        block = min(seconds(lambda: coder.dictionary_.cross(queries[:TIMED]))[0] for _ in range(3))
+        clone(coder).fit(atoms[:512]).transform(queries[:8])  # compiles
         answers = []
-        peak = peak_memory(lambda: answers.append(seconds(lambda: coder.transform(queries))))
-        spent, codes = answers[0]
+
+        def fitted_and_coded():
+            answers.append(seconds(lambda: coder.fit(atoms))[0])
+            coder.transform(queries[:8])  # sets up what all queries share
+            answers.append(seconds(lambda: coder.transform(queries)))
+
+        peak = peak_memory(fitted_and_coded)
+        block = min(seconds(lambda: coder.dictionary_.cross(queries[:TIMED]))[0] for _ in range(5))
+    fit, (spent, codes) = answers
     per_query, least = spent / len(queries), block / TIMED
     facts = {"fit s": fit, "times the block": per_query / least}
     if name.startswith("working"):
-        facts["KKT / alpha"] = violation(kernel, atoms, queries, codes, coder.alpha)
-        if len(atoms) <= WHOLE:
-            facts["objective"] = objective_difference(coder, kernel, atoms, queries, codes)
-    case = f"{name}, {len(atoms)} atoms"
-    return Row("large", case, "block alone", 1, Measured(per_query, least, peak), facts)
+        judged = kernel, atoms, queries[:JUDGED], codes[:JUDGED]
+        facts["KKT / alpha"] = violation(*judged, coder.alpha)
+        if size <= WHOLE:
+            facts["objective"] = objective_difference(coder.alpha, *judged)
+    measured = Measured(per_query, least, peak)
+    return Row("large", f"{name}, {size} atoms", "block alone", 1, measured, facts)
 
 
-def accuracy_rows(kernel, atoms, labels, queries, truth):
-    """The residual rule beside nearest neighbours and a support vector machine."""
-    svc = SVC(C=10.0, gamma=kernel.gamma)
-    rules = {
-        "residuals, " + name: kc.ResidualClassifier(CODERS[name].set_params(kernel=kernel))
-        for name in ("LLC, 20 neighbours", "working sets, alpha .05", "working sets, alpha .01")
-    }
-    peer, own = seconds(lambda: KNeighborsClassifier(5).fit(atoms, labels).score(queries, truth))
-    yield Row("large", "5-NN", "5-NN", 1, Measured(peer, peer), {"accuracy": own})
-    few = atoms[:SVC_SAMPLES], labels[:SVC_SAMPLES]
-    spent, score = seconds(lambda: svc.fit(*few).score(queries, truth))
-    facts = {"accuracy": score, "samples": len(few[0])}
-    yield Row("large", "SVC", "5-NN", 1, Measured(spent, peer), facts)
-    for name, rule in rules.items():
-        with kc.memory_budget(BEYOND):
-            rule.fit(atoms, labels)
-            coding, _ = seconds(lambda rule=rule: rule.coder_.transform(queries))
-            spent, found = seconds(lambda rule=rule: rule.predict(queries))
-        facts = {"accuracy": float(np.mean(found == truth)), "times coding": spent / coding}
-        yield Row("large", name, "5-NN", 1, Measured(spent, peer), facts)
+def peer_row(name):
+    """Nearest neighbours, or a support vector machine on fewer samples: time of 1,000 answers."""
+    samples, labels, queries, truth = images()
+    if name == "5-NN":
+        peer, n = KNeighborsClassifier(5), len(samples)
+    else:
+        gamma = Gaussian("median").resolve(samples).gamma
+        peer, n = SVC(C=10.0, gamma=gamma), SVC_SAMPLES
+    fit, _ = seconds(lambda: peer.fit(samples[:n], labels[:n]))
+    spent, score = seconds(lambda: peer.score(queries, truth))
+    facts = {"accuracy": score, "samples": n, "fit s": fit}
+    return Row("large", name, name, 1, Measured(spent, spent), facts)
 
 
-def run(quick=False):
+def rule_row(name):
+    """The residual rule; its peer is coding alone."""
+    samples, labels, queries, truth = images()
+    kernel = Gaussian("median").resolve(samples)
+    rule = kc.ResidualClassifier(clone(CODERS[name]).set_params(kernel=kernel, sparse_output=True))
+    with kc.memory_budget(BEYOND):
+        fit, _ = seconds(lambda: rule.fit(samples, labels))
+        rule.predict(queries[:8])
+        spent, found = seconds(lambda: rule.predict(queries))
+        coding, _ = seconds(lambda: rule.coder_.transform(queries))
+    facts = {"accuracy": float(np.mean(found == truth)), "samples": len(samples), "fit s": fit}
+    facts["times coding"] = spent / coding
+    return Row("large", f"residuals, {name}", "coding", 1, Measured(spent, coding), facts)
+
+
+def run(quick=False, parts=None):
     """Rows of the suite; none where the data are not there."""
-    found = fashion_with_labels()
-    if found is None:
+    if images() is None:
         return
-    samples, labels, queries, truth = found
-    samples, queries = (
-        part / np.linalg.norm(part, axis=1, keepdims=True) for part in (samples, queries)
-    )
-    queries, truth = queries[:QUERIES], truth[:QUERIES]
-    for size in SIZES[:2] if quick else SIZES:
-        kernel = Gaussian("median").resolve(samples[:size])
-        for name, coder in CODERS.items():
-            yield measured_row(name, coder, kernel, samples[:size], queries)
-    yield from accuracy_rows(kernel, samples[:size], labels[:size], queries, truth)
+    cells = Cells()
+    sizes = [str(size) for size in (SIZES[:2] if quick else SIZES)]
+    for part in parts or [*sizes, "accuracy"]:
+        if part != "accuracy":
+            for name in CODERS:
+                case = f"{name}, {part} atoms"
+                yield cells.row(case, lambda name=name, part=part: coder_row(name, int(part)))
+            continue
+        for name in ("5-NN", "SVC"):
+            yield cells.row(name, lambda name=name: peer_row(name))
+        for name in RULES:
+            yield cells.row(f"residuals, {name}", lambda name=name: rule_row(name))

@@ -1,36 +1,63 @@
 """Kernel sparse coding: the active set against SPAMS and scikit-learn, and warm starts."""
 
 import time
+from dataclasses import dataclass
 
 import numpy as np
 import spams
+from numpy.typing import NDArray
 from sklearn.decomposition import sparse_encode
+from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
 from kernelcoding import KernelSparseCoder
 from kernelcoding.constraints import Free
+from kernelcoding.kernels import Gaussian
 from kernelcoding.penalty import Penalty
+from kernelcoding.problem import CodingProblem
 from kernelcoding.solvers import active_set
 from kernelcoding.solvers.result import Options
 
 from . import data
-from .judge import Row, kkt_residual, lasso_objective, race
+from .judge import Measured, Row, in_turns, kkt_residual, lasso_objective, race
 
 
-def cells():
-    """Problems and weights of the grid, with names."""
-    faces = data.yaleb()
+@dataclass
+class Cell:
+    """One problem of the grid."""
+
+    case: str
+    atoms: NDArray
+    queries: NDArray
+    gamma: float
+    problem: CodingProblem
+    alpha: float
+
+    def coder(self, kernel, **settings):
+        """What users have before they call ``transform``."""
+        given = self.problem.gram if kernel == "precomputed" else self.atoms
+        coder = KernelSparseCoder(kernel, alpha=self.alpha, sparse_output=True, **settings)
+        return coder.fit(given)
+
+
+def cells(parts=("faces", "digits")):
+    """Problems and weights of the grid."""
+    faces = data.yaleb() if "faces" in parts else None
     if faces is not None:
-        atoms, queries, *_ = faces
         for width in (0.1, 0.3, 1.0):
-            problem = data.gaussian_problem(atoms, queries[:300], width)
             for alpha in (0.01, 0.002, 0.0005):
-                yield f"YaleB 1216, width {width}, alpha {alpha}", problem, alpha
-    for n_atoms in (512, 1024):
+                name = f"YaleB 1216, width {width}, alpha {alpha}"
+                yield cell(name, faces[0], faces[1][:300], width, alpha)
+    for n_atoms in (512, 1024) if "digits" in parts else ():
         atoms, queries, *_ = data.digits(n_atoms)
-        problem = data.gaussian_problem(atoms, queries[:300], 1.0)
         for alpha in (0.05, 0.01, 0.002):
-            yield f"digits {n_atoms}, alpha {alpha}", problem, alpha
+            yield cell(f"digits {n_atoms}, alpha {alpha}", atoms, queries[:300], 1.0, alpha)
+
+
+def cell(case, atoms, queries, width, alpha):
+    gamma = width / data.median_squared_distance(atoms)
+    problem = data.gaussian_problem(atoms, queries, width)
+    return Cell(case, atoms, queries, gamma, problem, alpha)
 
 
 def ours(problem, alpha, threads, start=None):
@@ -64,42 +91,54 @@ def scikit_learn(problem, alpha, n_queries):
     )
 
 
-def run(quick=False):
+def run(quick=False, parts=("faces", "digits")):
     """Rows of the table."""
-    for case, problem, alpha in cells():
-        for threads in (1, 2):
-            peer = spams_lasso(problem, threads)
-            with threadpool_limits(threads):
-                measured, (codes, answer) = race(
-                    lambda p=problem, a=alpha, t=threads: ours(p, a, t),
-                    lambda peer=peer, a=alpha: peer(a),
-                    repeats=2 if quick else 5,
-                )
-            codes, other = codes.toarray(), answer.T.toarray()
-            yield Row(
-                "sparse_coding", case, "spams.lasso", threads, measured, {
-                    "nonzero": float(np.count_nonzero(codes, axis=1).mean()),
-                    "objective difference": lasso_objective(problem, codes, alpha)
-                    - lasso_objective(problem, other, alpha),
-                    "KKT / alpha": kkt_residual(problem, codes, alpha),
-                    "peer's KKT / alpha": kkt_residual(problem, other, alpha),
-                },
-            )  # fmt: skip
-        yield public_call(case, problem, alpha, repeats=2 if quick else 5)
-        yield against_scikit_learn(case, problem, alpha)
-        yield warm_start(case, problem, alpha)
+    for each in cells(parts):
+        repeats = 2 if quick else 5
+        yield from against_spams(each, 1, repeats)
+        yield from against_spams(each, 2, repeats)
+        yield against_scikit_learn(each.case, each.problem, each.alpha)
+        yield warm_start(each.case, each.problem, each.alpha)
 
 
-def public_call(case, problem, alpha, repeats):
-    """What users call: ``transform`` of a fitted coder, similarities given, one thread."""
-    coder = KernelSparseCoder("precomputed", alpha=alpha, sparse_output=True).fit(problem.gram)
-    peer = spams_lasso(problem, 1)
-    with threadpool_limits(1):
-        measured, (codes, _) = race(
-            lambda: coder.transform(problem.cross), lambda: peer(alpha), repeats=repeats
+def against_spams(each, threads, repeats):
+    """The solver alone, and what users call: ``transform`` of similarities and of samples.
+
+    With one thread everything keeps to one; with more, calls of users are those of somebody who
+    asks for nothing: ``n_jobs=None`` beside all threads of SPAMS and BLAS.
+    """
+    problem, alpha = each.problem, each.alpha
+    peer = spams_lasso(problem, threads if threads == 1 else -1)
+    given, samples = each.coder("precomputed"), each.coder(Gaussian(each.gamma))
+    with threadpool_limits(1 if threads == 1 else None):
+        best, (codes, _, _, other, _) = in_turns(
+            (
+                lambda: ours(problem, alpha, threads),
+                lambda: given.transform(problem.cross),
+                lambda: samples.transform(each.queries),
+                lambda: peer(alpha),
+                lambda: rbf_kernel(each.queries, each.atoms, gamma=each.gamma),
+            ),
+            repeats,
         )
-    facts = {"KKT / alpha": kkt_residual(problem, codes.toarray(), alpha)}
-    return Row("sparse_coding", case, "spams.lasso, transform", 1, measured, facts)
+    alone, of_given, of_samples, theirs, kernel = best
+    codes, other = codes.toarray(), other.T.toarray()
+    facts = {
+        "nonzero": float(np.count_nonzero(codes, axis=1).mean()),
+        "objective difference": lasso_objective(problem, codes, alpha)
+        - lasso_objective(problem, other, alpha),
+        "KKT / alpha": kkt_residual(problem, codes, alpha),
+        "peer's KKT / alpha": kkt_residual(problem, other, alpha),
+    }
+    asked, said = (1, "") if threads == 1 else ("default", ", all threads")
+    for peer_name, count, seconds, against in (
+        ("spams.lasso", threads, alone, theirs),
+        (f"transform: spams.lasso{said}", asked, of_given, theirs),
+        (f"transform: rbf_kernel and spams.lasso{said}", asked, of_samples, theirs + kernel),
+    ):
+        measured = Measured(seconds, against)
+        yield Row("sparse_coding", each.case, peer_name, count, measured, facts)
+        facts = {}
 
 
 def against_scikit_learn(case, problem, alpha, n_queries=5):

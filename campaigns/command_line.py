@@ -42,7 +42,10 @@ ENDINGS = {
     "fit": ("m.kc",),
     "encode": ("c.npz", "c.npy", "c.csv", "c.txt"),
     "predict": ("l.csv", "l.npz", "l"),
+    "evaluate": ("p.html", "p"),
 }
+OF_TABLES = ("--target", "--sep", "--encoding")  # options of every command that reads a file
+FIT_ONLY = tuple(name for name in OPTIONS if name not in OF_TABLES)
 
 
 def samples() -> tuple[np.ndarray, np.ndarray]:
@@ -59,7 +62,7 @@ def rows() -> list[list[str]]:
 
 
 class CommandLine:
-    """``fit``, ``encode`` and ``predict`` in this process."""
+    """``fit``, ``encode``, ``predict`` and ``evaluate`` in this process."""
 
     name = "command-line"
     counts = "faults"
@@ -74,15 +77,37 @@ class CommandLine:
             kc.save(kc.ResidualClassifier().fit(*samples()), Path(folder) / "model.kc")
             return (Path(folder) / "model.kc").read_bytes()
 
+    @cached_property
+    def table_model(self) -> bytes:
+        """A model of a table with words and empty cells, as ``fit`` makes it."""
+        from typer.testing import CliRunner
+
+        from kernelcoding.cli import app
+
+        with tempfile.TemporaryDirectory() as folder:
+            data, out = Path(folder) / "data.csv", Path(folder) / "model.kc"
+            names, *lines = rows()
+            for i, line in enumerate(lines):
+                line[0] = ("red", "blue", "")[i % 3]
+                line[1] = line[1] if i % 4 else ""
+            with data.open("w", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerows([names, *lines])
+            arguments = ["fit", str(data), "--target", "kind", "--search", "none"]
+            result = CliRunner().invoke(app, [*arguments, "--out", str(out)])
+            if result.exit_code:
+                raise Failure(f"the model was not made: {result.output[:200]}")
+            return out.read_bytes()
+
     def draw(self, rng: Generator) -> Case:
         """A command, a file and some options."""
-        command = str(rng.choice(["fit", "fit", "encode", "predict"]))
+        command = str(rng.choice(["fit", "fit", "encode", "predict", "evaluate"]))
         form = str(rng.choice(["csv", "csv", "csv", "npz", "npy"]))
         content = _csv(rng) if form == "csv" else _numpy(rng, form)
         if rng.random() < 0.3:
             content = damaged_bytes(rng, content)
-        model = damaged_bytes(rng, self.model) if rng.random() < 0.2 else self.model
-        names = list(OPTIONS) if command == "fit" else ["--target"]
+        model = self.table_model if rng.random() < 0.5 else self.model
+        model = damaged_bytes(rng, model) if rng.random() < 0.2 else model
+        names = [*OF_TABLES, *FIT_ONLY] if command == "fit" else list(OF_TABLES)
         options = []
         for name in rng.choice(names, int(rng.integers(0, min(4, len(names) + 1))), replace=False):
             options += [str(name), str(rng.choice(OPTIONS[str(name)]))]
@@ -109,7 +134,8 @@ class CommandLine:
             if case["model"] is not None:
                 (Path(folder) / "model.kc").write_bytes(case["model"])
                 arguments.append(str(Path(folder) / "model.kc"))
-            arguments += [str(data), "--out", str(out), *case["options"]]
+            option = "--report" if case["command"] == "evaluate" else "--out"
+            arguments += [str(data), option, str(out), *case["options"]]
             result = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
             if result.exception is not None and not isinstance(result.exception, SystemExit):
                 raise result.exception

@@ -65,6 +65,8 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
+    "github_url": "https://github.com/kernelcoding/kernelcoding",
+    "external_links": [{"name": "Paper", "url": "https://arxiv.org/abs/1409.0084"}],
     "header_links_before_dropdown": 6,
     "show_toc_level": 2,
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},

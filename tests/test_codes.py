@@ -8,6 +8,7 @@ from scipy import sparse
 from kernelcoding.codes import (
     products,
     row_sums,
+    stacked,
     times,
     times_codes,
     transposed,
@@ -33,6 +34,28 @@ def test_products_are_those_of_the_plain_arrays(form, density, rng):
     assert_allclose(times(transposed(form(codes)), left.T), codes.T @ left.T, atol=1e-12)
     assert_allclose(products(form(codes), form(others)), codes @ others.T, atol=1e-12)
     assert_allclose(row_sums(form(codes), codes), (codes**2).sum(axis=1), atol=1e-12)
+
+
+@FORMS
+@DENSITIES
+def test_sums_of_rows_take_weights_of_any_shape(form, density, rng):
+    codes, weights = random_codes(rng, density), rng.normal(size=(40, 30))
+    for some in (1.0, -2.5, weights, weights[0], weights[:1], weights[:, :1]):
+        assert_allclose(row_sums(form(codes), some), (codes * some).sum(axis=1), atol=1e-12)
+    weighted = row_sums(form(codes), sparse.csr_array(weights))
+    assert_allclose(weighted, (codes * weights).sum(axis=1), atol=1e-12)
+    assert row_sums(form(codes.astype(np.float32))).dtype == np.float32
+
+
+def test_blocks_of_codes_are_put_below_each_other(rng):
+    blocks = [random_codes(rng, density, (n, 7)) for density, n in ((0.4, 3), (0.0, 2), (0.9, 4))]
+    for kinds in ([sparse.csr_array] * 3, [np.asarray] * 3, [np.asarray, *[sparse.csr_array] * 2]):
+        found = stacked([kind(block) for kind, block in zip(kinds, blocks, strict=True)])
+        assert_allclose(
+            found if isinstance(found, np.ndarray) else found.toarray(), np.vstack(blocks)
+        )
+    single = stacked([sparse.csr_array(block.astype(np.float32)) for block in blocks])
+    assert single.dtype == np.float32
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])

@@ -1,5 +1,6 @@
 """Large allocations are announced, and running out of memory comes with advice."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -100,6 +101,17 @@ def test_codes_that_do_not_fit_come_with_advice(samples, monkeypatch):
     monkeypatch.setattr(coding.np, "empty", out_of_memory)
     with pytest.raises(MemoryError, match="sparse_output=True"):
         coder.transform(samples)
+
+
+def test_advice_of_a_command_takes_the_place_of_the_library_s():
+    with (
+        pytest.raises(MemoryError, match=r"^Out of memory\. Outer advice\.$") as caught,
+        memory.memory_advice("Outer advice.", instead=True),
+        memory.memory_advice("Inner advice."),
+    ):
+        raise MemoryError
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
 
 
 def test_advice_is_given_once():

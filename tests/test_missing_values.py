@@ -14,7 +14,7 @@ ESTIMATORS = [
     kc.KernelDictionaryLearning(n_atoms=4, max_iter=2),
     kc.ResidualClassifier(),
     kc.SupervisedKernelCoding(n_atoms=4, max_iter=2),
-    kc.LabelConsistentKSVD(n_atoms=4, n_nonzero=2, max_iter=2),
+    kc.LabelConsistentKSVD("linear", n_atoms=4, n_nonzero=2, max_iter=2),
 ]
 
 

@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from kernelcoding import parallel
-from kernelcoding.parallel import LARGE, steady_blas
+from kernelcoding.parallel import LARGE, SHORT, map_rows, steady_blas
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 3])
@@ -96,3 +96,16 @@ def test_small_products_keep_blas_to_one_thread_until_the_last_has_left():
         assert blas_threads() == before
         with steady_blas(LARGE):
             assert blas_threads() == before
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05])
+def test_every_row_is_done_once_in_order_and_slow_rows_by_another_thread(seconds):
+    def note(rows):
+        time.sleep(seconds * (rows.stop - rows.start))
+        return list(range(rows.start, rows.stop)), threading.get_ident()
+
+    found = map_rows(note, 20, None, cost=SHORT // 2)  # two rows might already take a moment
+    assert [row for rows, _ in found for row in rows] == list(range(20))
+    here = [thread == threading.get_ident() for _, thread in found]
+    assert here[0]
+    assert all(here) == (seconds == 0.0)

@@ -236,7 +236,7 @@ def test_kernel_learning_of_weights_and_widths(settings, views):
 CLASSIFIERS = [
     kc.ResidualClassifier(kc.KernelSparseCoder(alpha=0.05)),
     kc.SupervisedKernelCoding(kc.KernelSparseCoder(alpha=0.05), n_atoms=9, max_iter=2),
-    kc.LabelConsistentKSVD(n_atoms=9, max_iter=2),
+    kc.LabelConsistentKSVD("linear", n_atoms=9, max_iter=2),
     make_pipeline(kc.KernelSparseCoder(alpha=0.05), LogisticRegression()),
 ]
 

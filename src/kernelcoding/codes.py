@@ -36,15 +36,25 @@ def zero_rows(codes: Codes) -> NDArray:
     """Which codes are all zero, (n,)."""
     if not is_csr(codes):
         return np.logical_not(np.any(codes, axis=1))
+    if codes.format == "csr" and codes.data.all():
+        return np.diff(codes.indptr) == 0
     empty = np.ones(codes.shape[0], dtype=bool)
     empty[codes.nonzero()[0]] = False
     return empty
 
 
-def row_sums(codes: Codes, weights: NDArray | float = 1.0) -> NDArray:
+def row_sums(codes: Codes, weights: Codes | float = 1.0) -> NDArray:
     """Sum of ``codes * weights`` over atoms."""
-    product = codes.multiply(weights) if is_csr(codes) else codes * weights
-    return np.asarray(product.sum(axis=1)).ravel()
+    if not is_csr(codes) or codes.format != "csr" or is_csr(weights):
+        product = codes.multiply(weights) if is_csr(codes) else codes * weights
+        return np.asarray(product.sum(axis=1)).ravel()
+    rows = np.repeat(np.arange(codes.shape[0]), np.diff(codes.indptr))
+    terms = codes.data
+    if not np.isscalar(weights):
+        terms = terms * np.broadcast_to(weights, codes.shape)[rows, codes.indices]
+    elif weights != 1.0:
+        terms = terms * weights
+    return np.bincount(rows, terms, minlength=codes.shape[0]).astype(terms.dtype, copy=False)
 
 
 def transposed(codes: Codes) -> Codes:
@@ -89,9 +99,17 @@ def stacked(parts: Sequence[Codes]) -> Codes:
     """Codes of all blocks, one below the other."""
     if len(parts) == 1:
         return parts[0]
-    if all(is_csr(part) for part in parts):
-        return sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return np.vstack([dense(part) for part in parts])
+    rows = [part for part in parts if is_csr(part)]
+    if len(rows) < len(parts):
+        return np.vstack([dense(part) for part in parts])
+    ends = np.cumsum([part.nnz for part in rows])
+    starts = [rows[0].indptr]  # of each row: SciPy's own stacking takes ten times as long
+    starts += [end + part.indptr[1:] for end, part in zip(ends, rows[1:], strict=False)]
+    values, atoms = (
+        np.concatenate([getattr(part, name) for part in rows]) for name in ("data", "indices")
+    )
+    shape = (sum(part.shape[0] for part in rows), rows[0].shape[1])
+    return sparse.csr_array((values, atoms, np.concatenate(starts)), shape=shape)
 
 
 def widened(codes: Codes, atoms: NDArray, n_atoms: int) -> Codes:

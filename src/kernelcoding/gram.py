@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from .codes import Codes, times, transposed
 from .guide import Guide
 from .long_calls import cho_factor, eigh, product, smallest_eigenvalue, triangular_inverse
 
@@ -16,6 +17,7 @@ from .long_calls import cho_factor, eigh, product, smallest_eigenvalue, triangul
 LAST_PLACES = 32
 # Norms of atoms that solvers take as they are, largest over smallest.
 SIMILAR_NORMS = 100.0
+TILE = 2**23  # numbers in a piece of a Gram matrix that is computed, used and forgotten
 _DROPPED = float(np.finfo(np.float64).eps)  # of the largest eigenvalue, per atom
 
 
@@ -140,6 +142,28 @@ class GramFacts:
     def block(self, rows: NDArray, columns: NDArray | slice = slice(None)) -> NDArray:
         """Inner products of some atoms with others, or with all."""
         return self.gram[rows[:, None], columns] if rows is columns else self.gram[rows][:, columns]
+
+    def times(self, weights: Codes, atoms: NDArray | None = None) -> NDArray:
+        """Inner products of atoms with combinations of them, ``K @ weights``, (N, m).
+
+        A few columns of K at a time where the whole is not at hand.
+
+        Parameters
+        ----------
+        weights : array or CSR array of shape (N, m)
+        atoms : array of shape (N,), default=None
+            Which of the atoms; None: all.
+        """
+        whole = self.is_whole or self.is_affordable
+        if whole:
+            gram = self.gram if atoms is None else self.gram[np.ix_(atoms, atoms)]
+            return times(transposed(weights), gram.astype(weights.dtype, copy=False)).T
+        every = np.arange(self.n_atoms) if atoms is None else atoms
+        found = np.empty(weights.shape, weights.dtype)
+        for some in np.array_split(np.arange(len(every)), -(-(len(every) ** 2) // TILE)):
+            known = self.block(every, every[some]).astype(weights.dtype, copy=False)
+            found[some] = times(transposed(weights), known).T
+        return found
 
     @cached_property
     def double(self) -> NDArray:

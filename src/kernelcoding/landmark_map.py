@@ -123,8 +123,9 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features), (n, p, q) or (n, n), or sparse matrix
-            Vectors, stacks of matrices, or the training Gram matrix, as the kernel wants.
+        X : array-like of shape (n_samples, n_features), (n_samples, p, q) or (n_samples, n_samples)
+            Vectors (also sparse), stacks of matrices, or the training Gram matrix, as the
+            kernel wants.
         y : ignored
 
         Returns
@@ -163,9 +164,9 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Parameters
         ----------
-        X : array-like or sparse matrix
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
             Samples as in :meth:`fit`; with a precomputed kernel, their similarities to all
-            training samples, shape (n, n_train).
+            training samples, shape (n, n_samples).
 
         Returns
         -------
@@ -188,8 +189,8 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Parameters
         ----------
-        X : array-like or sparse matrix
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
 
         Returns
         -------

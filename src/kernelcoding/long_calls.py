@@ -20,11 +20,11 @@ LARGE = 700  # rows of a matrix whose eigenvectors take some 200 milliseconds
 FACTORED = 2000  # rows of a matrix whose Cholesky factor takes some 200 milliseconds
 
 
-def product(left: NDArray, right: NDArray) -> NDArray:
-    """``left @ right``."""
+def product(left: NDArray, right: NDArray, out: NDArray | None = None) -> NDArray:
+    """``left @ right``, written to ``out`` if there is one."""
     if left.size * right.shape[-1] <= LONG:
-        return np.dot(left, right)
-    return wait_for(partial(np.dot, left, right))
+        return np.dot(left, right, out=out)
+    return wait_for(partial(np.dot, left, right, out=out))
 
 
 def eigh(matrix: NDArray, driver: str | None = None) -> tuple[NDArray, NDArray]:
@@ -50,7 +50,8 @@ def cho_factor(matrix: NDArray) -> tuple[NDArray, bool]:
     """A Cholesky factor for :func:`scipy.linalg.cho_solve`; LinAlgError where there is none."""
     if len(matrix) <= FACTORED:
         return linalg.cho_factor(matrix, check_finite=False)
-    return wait_for(partial(np.linalg.cholesky, matrix)), True
+    # Transposed it is in the order that LAPACK reads: a solver need not copy it.
+    return wait_for(partial(np.linalg.cholesky, matrix)).T, False
 
 
 def triangular_inverse(lower: NDArray) -> NDArray:

@@ -13,7 +13,22 @@ SHARE = 4  # more than this part of the free memory, a quarter, is announced
 
 
 class AdvisedMemoryError(MemoryError):
-    """A MemoryError that says what to do."""
+    """A MemoryError that says what to do.
+
+    Parameters
+    ----------
+    cause : str
+        What happened, a sentence without its full stop.
+    advice : str
+        A sentence.
+    """
+
+    def __init__(self, cause: str, advice: str) -> None:
+        super().__init__(f"{cause}. {advice}")
+        self.cause, self.advice = cause, advice
+
+    def __reduce__(self) -> tuple[type[AdvisedMemoryError], tuple[str, str]]:
+        return type(self), (self.cause, self.advice)
 
 
 def available_memory() -> int | None:
@@ -77,7 +92,7 @@ def require_within_budget(needed: float, what: str, advice: str) -> None:
     budget, source = _present_budget()
     if needed > budget:
         raise AdvisedMemoryError(
-            f"{what} needs about {as_gigabytes(needed)}, more than {source}. {advice}"
+            f"{what} needs about {as_gigabytes(needed)}, more than {source}", advice
         )
 
 
@@ -127,12 +142,22 @@ def announce(needed: float, what: str, advice: str, stacklevel: int = 3) -> None
 
 
 @contextmanager
-def memory_advice(advice: str) -> Iterator[None]:
-    """Add what to do to a MemoryError that does not say so yet."""
+def memory_advice(advice: str, instead: bool = False) -> Iterator[None]:
+    """Add what to do to a MemoryError that does not say so yet.
+
+    Parameters
+    ----------
+    advice : str
+        A sentence.
+    instead : bool, default=False
+        Whether it takes the place of advice from within: options of a command, not parameters.
+    """
     try:
         yield
-    except AdvisedMemoryError:
+    except AdvisedMemoryError as error:
+        if instead:
+            raise AdvisedMemoryError(error.cause, advice) from error
         raise
     except MemoryError as error:
         cause = str(error).rstrip(".") or "Out of memory"
-        raise AdvisedMemoryError(f"{cause}. {advice}") from error
+        raise AdvisedMemoryError(cause, advice) from error

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
 from importlib import import_module
+from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,6 +30,8 @@ Result = TypeVar("Result")
 
 SHORT = 2**26  # operations of compiled loops that take some 50 milliseconds
 LARGE = 2**28  # multiplications in a matrix product that are worth a second BLAS thread
+MOMENT = 0.02  # seconds that Ctrl-C may wait for
+GROWTH = 8  # times as many rows at most in a slice as in the last one
 FEW = 64  # rows; slices of fewer would cost more than a thread does
 WAKE = 0.1  # seconds; where locks do not hear of signals (Windows), Ctrl-C is seen this late
 PATIENCE = 0.2  # seconds that interrupted work is given to stop before it is left alone
@@ -74,7 +77,30 @@ def map_rows(
     if n_rows <= short or short >= FEW or not _hears_signals():
         stop = stop_flag()
         return [_wanted(function(rows), stop) for rows in _slices(n_rows, max(short, FEW))]
-    return _share(function, _slices(n_rows, 4 * chunk), 1)
+    done, results = _while_quick(function, n_rows, short)
+    rest = [
+        slice(done + rows.start, done + rows.stop) for rows in _slices(n_rows - done, 4 * chunk)
+    ]
+    return results + (_share(function, rest, 1) if done < n_rows else [])
+
+
+def _while_quick(
+    function: Callable[[slice], Result], n_rows: int, size: int
+) -> tuple[int, list[Result]]:
+    """Rows done by the calling thread, and their results, while slices take a moment each.
+
+    The worst row may take a hundred times as long as most: what the last slice took says how many
+    rows the next one may have, and a thread is only started for rows that are slow indeed.
+    """
+    done, results, stop = 0, [], stop_flag()
+    while size > 0 and done < n_rows:
+        begin = perf_counter()
+        rows = slice(done, min(done + size, n_rows))
+        results.append(_wanted(function(rows), stop))
+        seconds = perf_counter() - begin
+        done = rows.stop
+        size = min(int(size * MOMENT / max(seconds, 1e-6)), GROWTH * size)
+    return done, results
 
 
 def map_blocks(

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .codes import Codes, columns_used, dense, row_sums, times
-from .gram import GramFacts
+from .gram import TILE, GramFacts
 from .selection import smallest
 
 # Atoms whose inner products are computed together where there is no Gram matrix: more cost
 # more than they share, fewer cost more calls.
 TOGETHER = 160
-TILE = 2**23  # numbers in a piece of a Gram matrix that is computed, used and forgotten
 FEWEST = 256  # columns of such a piece, if there are many rows
 
 
@@ -25,7 +24,8 @@ class Comparison(NamedTuple):
 
     sample_errors: NDArray  # (n,)
     atom_errors: NDArray  # (u,)
-    tiles: Iterator[tuple[slice, NDArray]]  # which atoms, and (n + u, t) similarities to them
+    # Which atoms, and (n + u, t) similarities to them, which the next tile may write over.
+    tiles: Iterator[tuple[slice, NDArray]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +199,14 @@ class CodingProblem:
 
     def _tiles(self, n_rows: int) -> Iterator[slice]:
         """Consecutive atoms, as many as make a piece of so many rows."""
-        step = max(FEWEST, 2 * TILE // max(n_rows, 1))
+        step = self._tile_step(n_rows)
         return (
             slice(start, min(start + step, self.n_atoms)) for start in range(0, self.n_atoms, step)
         )
+
+    def _tile_step(self, n_rows: int) -> int:
+        """How many atoms make a piece of so many rows."""
+        return max(FEWEST, TILE // 2 // max(n_rows, 1))
 
     def correlation(self, codes: Codes) -> NDArray:
         r"""Inner products of atoms and residuals, :math:`k - K y`: minus the gradient, (n, N)."""

@@ -121,7 +121,8 @@ def _canonical(matrix: Any) -> sparse.csr_array:
     """Rows in order, without zeros and copies, with short indices where these are enough."""
     rows = sparse.csr_array(matrix)
     if not rows.has_canonical_format or not np.all(rows.data):
-        rows = rows.copy()
+        # Turned twice, rows come out in order: linear in their numbers, where sorting is not.
+        rows = rows.copy() if rows.has_sorted_indices else rows.tocsc().tocsr()
         rows.sum_duplicates()
         rows.eliminate_zeros()
     most = max(rows.nnz, *rows.shape)

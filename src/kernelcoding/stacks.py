@@ -29,6 +29,7 @@ __all__ = [
     "require_alike",
     "same_samples",
     "stack_of",
+    "width",
     "with_type",
 ]
 
@@ -43,6 +44,11 @@ def stack_of(X: Stack) -> Stack:
 def precision(X: Stack) -> np.dtype:
     """The precision of what is computed from samples: single where they are, else double."""
     return np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+
+
+def width(X: Stack) -> int:
+    """Numbers in one sample; one where samples are no arrays."""
+    return int(np.prod(getattr(X, "shape", (0,))[1:]))
 
 
 def with_type(X: Stack, dtype: np.dtype | type) -> Stack:

@@ -123,7 +123,18 @@ def _array(
                 f"{error} These samples are matrices of shape {np.shape(X)[1:]}, and the kernel "
                 "compares vectors: for symmetric positive definite matrices use the kernel "
                 '"log-euclidean" or "stein", for bases of subspaces "projection"; or make vectors '
-                "of them."
+                "of them, X.reshape(len(X), -1)."
+            ) from None
+        if getattr(kernel, "uses_index", False) and "features, but" in str(error):
+            raise ValueError(
+                f"{error} With a precomputed kernel these are the similarities of new samples "
+                "(rows) to all training samples (columns): K[np.ix_(test, train)]."
+            ) from None
+        if "could not convert string to float" in str(error):
+            raise ValueError(
+                f"{error}.{_where_texts(X)} This kernel compares numbers: leave such columns out, "
+                "encode them (sklearn.preprocessing.OneHotEncoder), or give a kernel of your own, "
+                "a function f(X, Z) -> (n, m), which takes any samples."
             ) from None
         if "contains NaN" not in str(error):
             raise
@@ -139,6 +150,14 @@ def refuse_sparse(X: Any, kernel: TakesSamples) -> None:
     """Refuse sparse samples for a kernel that looks at whole ones: TypeError, as scikit-learn."""
     if sparse.issparse(X) and not kernel.takes_sparse:
         raise TypeError(NO_SPARSE.format(owner=type(kernel).__name__))
+
+
+def _where_texts(X: Any) -> str:
+    """Columns of a data frame that are not numeric, as a sentence."""
+    if not (is_frame(X) and hasattr(X, "select_dtypes")):
+        return ""
+    names = X.select_dtypes(exclude=["number", "bool"]).columns
+    return f" Not numeric: {', '.join(map(repr, names[:5]))}."
 
 
 def _where_missing(X: Any) -> str:

@@ -99,6 +99,9 @@ def _models() -> dict[str, list[BaseEstimator]]:
                 )
                 for one in ("linear", "bilinear", "max-margin")
             ),
+            SupervisedKernelCoding(
+                KernelSparseCoder("rbf"), n_atoms=6, training="task-driven", max_iter=1
+            ),
         ],
     }
 

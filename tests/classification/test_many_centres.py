@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
 import kernelcoding as kc
+from kernelcoding import long_calls
 from kernelcoding.classification.rules import bilinear
 from kernelcoding.classification.rules.base import TrainingCodes
 from kernelcoding.dictionary import PointDictionary
@@ -71,7 +72,9 @@ def test_few_centres_solve_the_regression_on_them(few, data):
     assert_array_equal(again.used, chosen)
 
 
-def test_the_last_classifier_has_all_centres(few, data):
+@pytest.mark.parametrize("factored", [10, 1000], ids=["in a thread", "at once"])
+def test_the_last_classifier_has_all_centres(few, data, factored, monkeypatch):
+    monkeypatch.setattr(long_calls, "FACTORED", factored)
     rule = bilinear.BilinearRule(RHO, data.intercept)
     last = rule.fit(data, RHO)
     assert last.used == slice(None)

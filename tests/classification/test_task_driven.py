@@ -172,6 +172,21 @@ def test_damping_is_a_ridge_of_the_systems_alone(rng):
         assert np.count_nonzero(found[i]) == len(S)
 
 
+@pytest.mark.parametrize("name", ["sparse", "simplex"])
+def test_equal_atoms_share_a_derivative(name, rng):
+    """Their system has no inverse: the shortest solution treats them alike."""
+    D, X, pull = rng.normal(size=(9, 4)), rng.normal(size=(9, 5)), rng.normal(size=(5, 4))
+    D[:, 3], pull[:, 3] = D[:, 2], pull[:, 2]
+    problem, codes = vectors_problem(D, X), np.full((5, 4), 0.25)
+    formulation = FORMULATIONS[name]
+    found, _ = pull_back(formulation, problem, codes, pull)
+    merged = np.concatenate([found[:, :2], found[:, 2:].sum(axis=1, keepdims=True)], axis=1)
+    apart = vectors_problem(D[:, :3], X)
+    expected, _ = pull_back(formulation, apart, np.full((5, 3), 0.25), pull[:, :3])
+    assert_allclose(merged, expected, rtol=1e-8)
+    assert_allclose(found[:, 2], found[:, 3], rtol=1e-8)
+
+
 # The loss --------------------------------------------------------------------------------------
 
 

@@ -147,7 +147,8 @@ def test_missing_numbers_and_labels_are_explained(in_folder):
     write_csv(in_folder / "hole.csv", [[1, 2, "x"], [2, 3, ""], [3, 4, " "]])
     assert "2 of 3 samples have no label" in failed("fit", "hole.csv", "--target", "2")
     np.savez("short.npz", X=X, y=Y[:3])
-    assert "inconsistent numbers of samples" in failed("fit", "short.npz")
+    said = failed("fit", "short.npz")
+    assert "short.npz: X holds 30 samples and y labels of 3. Give every sample one label." in said
     np.savez("nothing.npz", A=X)
     assert "must hold an array X (and y for labels), got ['A']" in failed("fit", "nothing.npz")
 
@@ -201,3 +202,11 @@ def test_parquet_without_its_packages_is_explained(in_folder, monkeypatch):
     (in_folder / "data.parquet").touch()
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert "Parquet files need pandas and pyarrow" in failed("fit", "data.parquet")
+
+
+def test_text_in_another_encoding_than_was_said_is_refused(in_folder):
+    lines = [f"{i}.5,{i % 3}.25,{'ab'[i % 2]}" for i in range(20)]
+    (in_folder / "t.csv").write_text("\n".join(["x,y,kind", *lines]), encoding="utf-16")
+    said = failed("fit", "t.csv", "--target", "2", "--encoding", "latin-1")
+    assert "t.csv is no text in iso8859-1: it holds characters of zero. Say another --enc" in said
+    assert invoke("fit", "t.csv", "--target", "kind").exit_code == 0

@@ -1,5 +1,6 @@
 """Errors of commands on models: one line that says what is wrong, and an exit code."""
 
+import re
 import subprocess
 import sys
 
@@ -8,7 +9,9 @@ import pytest
 
 import kernelcoding as kc
 from helpers.commands import done, failed, invoke, write_samples
-from kernelcoding import persistence
+from kernelcoding import memory_budget, persistence
+from kernelcoding.coders import coding
+from kernelcoding.model_search import CODERS
 
 
 @pytest.fixture
@@ -153,3 +156,37 @@ def test_real_processes_speak_on_the_right_streams(files):
     assert ended.stdout == "ResidualClassifier of 30 samples: model.kc\n"
     assert ended.stderr == "Error: nothing.csv does not exist.\n"
     assert ended.returncode == 1
+
+
+def test_advice_on_memory_names_options_that_exist(files, monkeypatch):
+    """Within, the library advises parameters; a command advises its own options."""
+    options = set(re.findall(r"--[a-z][a-z-]+", done("fit", "--help")))
+    atoms = ["fit", "data.npz", "--atoms", 5]
+    with memory_budget(1e-6):
+        said = failed(*atoms, "--classifier", "linear", "--alpha", "0.1")
+    assert "more than the budget of" in said
+    done("fit", "data.npz", "--out", "model.kc")
+    monkeypatch.setattr(coding.np, "empty", out_of_memory)
+    coded = failed("encode", "model.kc", "samples.npy")
+    for message in (said, coded):
+        named = set(re.findall(r"--[a-z][a-z-]+", message))
+        assert named
+        assert named <= options
+        assert "n_landmarks" not in message
+        assert "sparse_output" not in message
+    assert "llc" in CODERS
+
+
+def out_of_memory(*_, **__):
+    raise MemoryError
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_warning_is_noted_once(files):
+    """A label, a score and a certainty come from one code each; all of them may be zero."""
+    done("fit", "data.npz", "--gamma", "0.5", "--force")
+    np.save("far.npy", np.full((3, 4), 1e3))
+    notes = invoke("predict", "model.kc", "far.npy").stderr.splitlines()
+    zeros = [line for line in notes if "codes are all zero" in line]
+    assert len(zeros) == 1
+    assert "3 of 3" in zeros[0]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers.commands import done, failed
+from helpers.commands import cli, done, failed, testing
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,14 @@ def test_how_to_get_a_set(tmp_path):
     assert "No data set 'nothing'; there are yaleb, virus, fmd" in failed(
         "datasets", "--how", "nothing"
     )
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("kernelcoding ev", ["evaluate"]), ("kernelcoding fit --sea", ["--search"])],
+)
+def test_shells_complete_commands_and_options(typed, offered):
+    words = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
+    asked = {"_KERNELCODING_COMPLETE": "complete_bash", "_TYPER_COMPLETE_ARGS": typed, **words}
+    result = testing.CliRunner().invoke(cli.app, [], env=asked, prog_name="kernelcoding")
+    assert result.stdout.split() == offered

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import kernelcoding as kc
-from helpers.commands import WORDS, X, Y, done, failed, invoke, noted, write_samples
+from helpers.commands import WORDS, X, Y, done, failed, invoke, noted, output, write_samples
 from kernelcoding import persistence
 
 
@@ -58,12 +58,12 @@ def read_labels(path):
 @pytest.mark.parametrize("name", CODERS)
 def test_residual_labels_are_those_of_the_library(name, files):
     done("fit", "named.csv", "--target", "kind", "--coder", name)
-    said = done("predict", "model.kc", "named.csv", "--target", "kind")
+    said = output("predict", "model.kc", "named.csv", "--target", "kind")
     library = kc.ResidualClassifier(CODERS[name](random_state=0)).fit(X, WORDS)
     expected = library.predict(X)
     assert read_labels("labels.csv") == expected.tolist()  # with their commas and quotes
     assert said == f"30 labels: labels.csv\nAccuracy: {100 * np.mean(expected == WORDS):.1f} %\n"
-    done("predict", "model.kc", "data.npz", "--out", "labels.npz")
+    output("predict", "model.kc", "data.npz", "--out", "labels.npz")
     with np.load("labels.npz", allow_pickle=False) as found:
         np.testing.assert_array_equal(found["labels"], expected)
         np.testing.assert_array_equal(found["scores"], library.decision_function(X))
@@ -79,7 +79,7 @@ def test_supervised_labels_are_those_of_the_library(name, files):
     classifier = "linear" if name == "auto" else name
     coder = kc.KernelSparseCoder(n_jobs=-1, random_state=0)
     library = kc.SupervisedKernelCoding(coder, n_atoms=6, classifier=classifier).fit(X, Y)
-    done("predict", "model.kc", "samples.npy", "--out", "labels.npy")
+    output("predict", "model.kc", "samples.npy", "--out", "labels.npy")
     labels = np.load("labels.npy", allow_pickle=False)
     np.testing.assert_array_equal(labels, library.predict(X))
     assert labels.dtype.kind == "i"

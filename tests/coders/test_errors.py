@@ -112,3 +112,26 @@ def test_inverse_transform_of_a_single_atom_is_the_atom(digits):
     X, _ = digits
     coder = kc.KernelBagOfWords(assignment="hard").fit(X)
     assert_array_equal(coder.inverse_transform(coder.transform(X)), X)
+
+
+def test_columns_of_texts_are_named():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"size": [1.0, 2.0, 4.0], "colour": ["red", "green", "red"]})
+    with pytest.raises(
+        ValueError, match=r"to float: 'red'\. Not numeric: 'colour'\. .*OneHotEncoder"
+    ):
+        kc.KernelSparseCoder().fit(frame)
+    with pytest.raises(ValueError, match=r"to float: 'red'\. This kernel compares numbers"):
+        kc.KernelSparseCoder().fit([["red"], ["green"]])
+
+
+def test_columns_of_a_precomputed_kernel_are_training_samples():
+    K = np.eye(6)
+    coder = kc.KernelSparseCoder("precomputed").fit(K[:4, :4])
+    with pytest.raises(ValueError, match=r"is expecting 4 features.*K\[np\.ix_\(test, train\)\]"):
+        coder.transform(K[4:, 4:])
+
+
+def test_signals_are_told_to_become_covariances():
+    with pytest.raises(ValueError, match=r"got shape \(5, 3, 20\); make covariances of signals"):
+        kc.KernelSparseCoder("log-euclidean").fit(np.ones((5, 3, 20)))

@@ -63,6 +63,19 @@ def test_most_codes_must_be_zero_to_be_told(samples):
         assert f"{far} of {far + near} codes" in sentence
 
 
+@pytest.mark.parametrize(("gamma", "narrow"), [(0.3, False), (300.0, True)])
+def test_where_the_kernel_is_too_narrow_alpha_is_not_blamed(gamma, narrow, samples):
+    X, Q = samples
+    closest = Gaussian(gamma)(Q, X).max()
+    assert (0 < closest < 1e-3) == narrow
+    coder = kc.KernelSparseCoder(Gaussian(gamma), alpha=2.0).fit(X)
+    [(_, sentence)] = messages(lambda: coder.transform(Q))
+    assert ("alpha=2 is too large" in sentence) != narrow
+    assert (
+        f"similarities are at most {closest:.2g}, where k(x, x) is 1. Use" in sentence
+    ) == narrow
+
+
 @pytest.mark.parametrize("sparse_output", [False, True])
 def test_the_alpha_that_is_named_is_that_of_the_samples_without_codes(sparse_output, samples):
     X, Q = samples

@@ -3,6 +3,7 @@
 import os
 import time
 from multiprocessing.pool import ThreadPool
+from pathlib import Path
 
 import pytest
 from numpy.testing import assert_array_equal
@@ -275,6 +276,23 @@ def test_a_lock_that_is_taken_away_still_excludes_others(tmp_path):
     assert len(most) == 40
     assert max(most) == 1
     assert not (tmp_path / "folder").exists()
+
+
+def test_a_folder_that_goes_and_comes_back_is_no_obstacle(monkeypatch, tmp_path):
+    """`mkdir` may fail because others removed the folder, who have made it again since."""
+    make, failures = Path.mkdir, [FileExistsError("removed and made again")]
+    (tmp_path / "file").touch()
+
+    def mkdir(path, *args, **kwargs):
+        make(path, *args, **kwargs)
+        if failures:
+            raise failures.pop()
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    with download._locked(tmp_path / "folder" / "lock"):
+        assert not failures
+    with pytest.raises(FileExistsError), download._locked(tmp_path / "file" / "lock"):
+        pass
 
 
 def test_two_at_once_share_one_download(monkeypatch, site, home, materials):

@@ -236,7 +236,7 @@ def test_some_candidates_of_a_given_matrix_know_their_columns(rng):
     X = rng.normal(size=(9, 3))
     some = Candidates(Precomputed(), X @ X.T).take(np.array([7, 2, 5])).take(np.array([2, 0]))
     truth = X[[5, 7]] @ X[[5, 7]].T
-    assert_allclose(some.matrix(), truth)
+    assert_allclose(some.facts().gram, truth)
     assert_allclose(some.similarity_to(np.array([1])), truth[:, [1]])
     diagonal, similarity_to = some.columns()
     assert_allclose(diagonal, np.diag(truth))

@@ -2,6 +2,7 @@
 
 import builtins
 import copy
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -70,6 +71,30 @@ def test_strongest_atoms_have_their_names_and_pictures():
     drawn = [box.offsetbox.get_data() for box in display.pictures_]
     np.testing.assert_array_equal(drawn, images[[1, 3]])
     assert [box.xy for box in display.pictures_] == [(1, -0.8), (3, 0.3)]
+
+
+def test_pictures_of_neighbouring_atoms_do_not_overlap():
+    code = np.zeros(500)
+    code[[0, 380, 383, 386, 499]] = 0.3, -0.2, 0.1, 0.4, 0.2
+    display = CodeDisplay.from_codes(code[None], images=np.ones((500, 8, 8)))
+    display.figure_.canvas.draw()
+    drawn = (box.offsetbox.get_window_extent() for box in display.pictures_)
+    boxes = sorted(drawn, key=lambda box: box.x0)
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    frame = display.ax_.get_window_extent()
+    assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 for box in boxes)
+    stems = display.ax_.transData.transform([(0, 0.4)])[0, 1]
+    assert all(stems < box.y0 and box.y1 < frame.y1 for box in boxes)
+    order = np.argsort([box.xybox[0] for box in display.pictures_])
+    np.testing.assert_array_equal(display.strongest_[order], np.flatnonzero(code))
+
+
+def test_a_row_of_a_data_frame_keeps_its_names(digits):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(digits[0]).rename(columns=str)
+    coder = kc.KernelSparseCoder(alpha=0.05).fit(frame)  # a warning would be an error
+    last = CodeDisplay.from_estimator(coder, frame, index=-1)
+    np.testing.assert_array_equal(last.code, coder.transform(frame)[-1])
 
 
 def test_a_code_of_zeros_has_no_stems():

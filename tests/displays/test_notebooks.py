@@ -88,3 +88,10 @@ def test_a_curve_over_numbers_of_atoms_comes_from_folds():
 def test_an_estimator_without_atoms_is_refused():
     with pytest.raises(ValueError, match="no parameter n_atoms or atoms"):
         AtomsCurveDisplay.from_estimator(LogisticRegression(), X, y, sizes=[3])
+
+
+def test_certificates_are_a_table_of_what_is_known():
+    html = CertificateDisplay(np.array([1e-9, 4e-7, 3e-9, np.inf]))._repr_html_()
+    assert re.findall("<td>(.*?)</td>", html) == ["4", "1", "3e-09", "4e-07"]
+    html = CertificateDisplay(np.array([np.inf, np.inf]))._repr_html_()
+    assert re.findall("<td>(.*?)</td>", html) == ["2", "2"]

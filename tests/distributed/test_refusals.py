@@ -27,7 +27,7 @@ def _nothing_is_computed():
 LEARNERS = {
     "coder": kc.KernelSparseCoder(),
     "landmark map": kc.LandmarkMap(n_landmarks=3),
-    "LC-KSVD": kc.LabelConsistentKSVD(n_atoms=6),
+    "LC-KSVD": kc.LabelConsistentKSVD("linear", n_atoms=6),
     "pairs": kc.KernelDictionaryPairLearning("rbf", n_atoms=6),
     "residual": kc.ResidualClassifier(kc.KernelLLC()),
     "outliers": kc.KernelOutlierDetector(),

@@ -33,4 +33,4 @@ def test_the_message_is_the_one_on_the_page(code, message):
 
 
 def test_every_case_has_a_message():
-    assert len(CASES) == PAGE.read_text().count("```python") == 9
+    assert len(CASES) == PAGE.read_text().count("```python") == 10

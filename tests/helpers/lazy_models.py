@@ -74,7 +74,7 @@ def estimators():
         "linear": _supervised("linear"),
         "bilinear": _supervised("bilinear"),
         "margin": _supervised("max-margin", n_landmarks=10),
-        "LC-KSVD": kc.LabelConsistentKSVD(n_atoms=6, max_iter=2),
+        "LC-KSVD": kc.LabelConsistentKSVD("linear", n_atoms=6, max_iter=2),
         "D-KSVD": kc.DiscriminativeKSVD(n_atoms=6, kernel="rbf", max_iter=2),
         "pairs": kc.KernelDictionaryPairLearning("rbf", n_atoms=6, max_iter=2),
         "residual": kc.ResidualClassifier(kc.KernelLLC(n_neighbors=4)),

@@ -86,7 +86,7 @@ def fitted():
         "bilinear": supervised("bilinear"),
         "margin": supervised("max-margin"),
         "task-driven": supervised("logistic", training="task-driven"),
-        "lc-ksvd": kc.LabelConsistentKSVD(n_atoms=12, max_iter=2),
+        "lc-ksvd": kc.LabelConsistentKSVD("linear", n_atoms=12, max_iter=2),
         "d-ksvd": kc.DiscriminativeKSVD(n_atoms=12, kernel="rbf", max_iter=2),
         "pairs": kc.KernelDictionaryPairLearning("rbf", n_atoms=12, max_iter=2),
         "pairs of landmarks": kc.KernelDictionaryPairLearning(n_atoms=9, n_landmarks=20),

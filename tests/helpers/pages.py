@@ -3,6 +3,7 @@
 import itertools
 import struct
 import zlib
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -47,3 +48,30 @@ def pixels(png):
     channels = {2: 3, 6: 4}[colour]
     raw = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, -1)
     return raw[:, 1:].reshape(height, width, channels)
+
+
+@contextmanager
+def watched_pages(browser, address):
+    """Opens the page and, at the end, asserts that it neither complained nor fetched anything."""
+    contexts, complaints, requests = [], [], []
+
+    def open_page(width=1280, height=800, scheme="light", fragment=""):
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,
+            reduced_motion="reduce",
+        )
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(address + fragment)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert {url.partition("#")[0] for url in requests if not url.startswith("data:")} == {address}

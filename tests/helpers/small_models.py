@@ -145,7 +145,7 @@ def learners():
         "max_margin_refit": supervised(MaxMarginRule(refit=False)),
         "logistic": supervised("logistic", kc.KernelLLC(n_neighbors=3)),
         "logistic_bare": supervised(LogisticRule(fit_intercept=False)),
-        "lc_ksvd": kc.LabelConsistentKSVD(n_atoms=6, max_iter=2),
+        "lc_ksvd": kc.LabelConsistentKSVD("linear", n_atoms=6, max_iter=2),
         "d_ksvd": kc.DiscriminativeKSVD(n_atoms=6, kernel="rbf", max_iter=2),
         "pairs": kc.KernelDictionaryPairLearning("rbf", n_atoms=6, max_iter=2),
         "residual": kc.ResidualClassifier(kc.KernelLLC(n_neighbors=4)),

@@ -172,6 +172,11 @@ def test_a_list_is_wanted(sources, message):
         read_all(sources)
 
 
+def test_a_folder_is_no_list_of_its_pictures(tmp_path):
+    with pytest.raises(ValueError, match=r"got one path.*: list its pictures by .*load_folder"):
+        read_all(tmp_path)
+
+
 def test_on_error_is_checked(colour):
     with pytest.raises(ValueError, match=r"on_error must be one of .*got 'ignore'"):
         read_all([colour], on_error="ignore")

@@ -93,7 +93,7 @@ def test_what_was_found_once_is_forgotten_with_other_parameters(digits):
         kc.KernelDictionaryLearning(n_atoms=20, n_landmarks=60, max_iter=2),
         kc.ResidualClassifier(),
         kc.SupervisedKernelCoding(n_atoms=20, max_iter=1),
-        kc.LabelConsistentKSVD(n_atoms=20, max_iter=1),
+        kc.LabelConsistentKSVD("linear", n_atoms=20, max_iter=1),
         kc.LandmarkMap(n_landmarks=20),
     ],
     ids=lambda estimator: type(estimator).__name__,

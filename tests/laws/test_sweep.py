@@ -16,7 +16,7 @@ from kernelcoding.coders import __all__ as coder_names
 from kernelcoding.dictionary_learning.updates import UPDATES
 from kernelcoding.kernels import Kernel, as_kernel
 
-PER_TASK = 12
+PER_TASK = 6
 SAMPLED = sampled_cells(PER_TASK)
 
 

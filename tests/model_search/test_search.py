@@ -2,17 +2,20 @@
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 from sklearn.datasets import load_iris
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+import kernelcoding as kc
 from kernelcoding.model_search import Choices, Task, search
-from kernelcoding.model_search.candidates import Axis, Candidate
+from kernelcoding.model_search.candidates import WIDTHS, Axis, Candidate
 from kernelcoding.model_search.folds import drawn, folds
 from kernelcoding.model_search.judging import Row, Trial, tried
-from kernelcoding.model_search.searching import _Steps, _tuned
+from kernelcoding.model_search.searching import _kept, _Steps, _tuned
+from kernelcoding.model_search.sizes import Sizes
 
 X, Y = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
@@ -28,8 +31,9 @@ def outcome():
 
 def test_the_best_is_kept_and_peers_are_scikit_learn_s(outcome):
     found, _ = outcome
-    means = [row.trial.mean for row in found.rows]
-    assert found.kept.trial.mean == max(means) > 0.9
+    best = max((row.trial for row in found.rows), key=lambda trial: trial.mean)
+    assert found.kept.trial.mean > 0.9
+    assert found.kept.trial == best or not found.kept.trial.is_told_from(best)
     names = [row.name for row in found.rows]
     assert names[:2] == ["residual kSC", "residual kLLC"]
     assert {"supervised linear", "supervised max-margin"} < set(names)
@@ -64,6 +68,45 @@ def test_what_is_fixed_stays():
     assert (coder.n_neighbors, coder.kernel.gamma) == (4, 0.5)
     with pytest.raises(ValueError, match="No model goes with these options"):
         search(task, Choices(coder="words", class_weight="balanced"), "quick")
+
+
+def test_a_full_search_tries_every_setting():
+    samples, labels, seen = X[::2], Y[::2], []
+    choices = Choices(coder="sparse", classifier="residual", alpha=0.1)
+    found = search(Task(samples, labels), choices, "full", lambda *step: seen.append(step))
+    parts = RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0)
+    means = {}
+    for width in WIDTHS:
+        coder = kc.KernelSparseCoder(kc.kernels.Gaussian(gamma=width), alpha=0.1)
+        model = kc.ResidualClassifier(coder)
+        means[width] = cross_val_score(model, samples, labels, cv=parts).mean()
+    assert found.kept.trial.mean == pytest.approx(max(means.values()))
+    assert means[found.kept.settings["gamma"]] == max(means.values())
+    assert seen[-1][1] == len(WIDTHS) + 3  # and three peers
+
+
+SIMPLE = Candidate("simple", None, is_simple=True)
+OTHER = Candidate("other", None)
+
+
+@pytest.mark.parametrize(
+    ("simple", "kept"),
+    [
+        ((0.90, 0.94, 0.90, 0.94), "simple"),  # one point less, a standard error of 1.3
+        ((0.91, 0.93, 0.91, 0.93), "other"),  # one point less, of 0.6
+        ((0.95, 0.91, 0.95, 0.95), "simple"),  # more
+        ((0.92, 0.92), "other"),  # other folds
+        ((), "other"),  # failed
+    ],
+)
+def test_a_simple_model_is_kept_where_folds_cannot_tell_it_from_the_best(simple, kept):
+    trials = Trial((0.93,) * 4, 1.0, 100), Trial(simple, 1.0, 100)
+    rows = [Row(kind.name, {}, trial) for kind, trial in zip((OTHER, SIMPLE), trials, strict=True)]
+    chosen = _kept((OTHER, SIMPLE), rows)
+    assert rows[chosen].name == kept
+    if simple and len(simple) == 4:
+        expected = abs(ttest_1samp(np.subtract(simple, 0.93), 0.0).statistic) > 1
+        assert trials[1].is_told_from(trials[0]) == expected
 
 
 class Peak:
@@ -159,3 +202,13 @@ def test_models_that_fail_are_told_apart():
     trial = tried(build, folds(Task(X, Y), "quick"))
     assert (trial.scores, trial.failure) == ((), "too few")
     assert trial.mean < 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "landmarks"),
+    [(90, 90), (2000, 500), (8000, 1500), (120_000, 1500), (200_000, 900), (10**6, 500)],
+)
+def test_landmarks_grow_with_rows_within_memory(rows, landmarks):
+    sizes = Sizes.of(rows, "quick")
+    assert sizes.map_landmarks(rows) == landmarks
+    assert rows * landmarks * 8 <= 4e9

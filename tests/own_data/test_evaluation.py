@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelcoding as kc
 from kernelcoding.own_data.evaluation import evaluated, wilson
+from kernelcoding.report.gallery import card_of
 
 X, Y = load_iris(return_X_y=True)
 WORDS = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -48,16 +50,45 @@ def test_the_surest_samples_are_kept_first(model, record):
     assert record.coverage[5][1] == pytest.approx(100 * right[best].mean())
 
 
-def test_examples_have_atoms_of_known_classes(record):
-    wrong = [
-        example for example in record.examples if not example.label.endswith(example.predicted)
-    ]
+def test_examples_have_atoms_of_known_classes(model, record):
+    wrong = [example for example in record.examples if example.label != example.predicted]
     assert wrong
-    assert len(record.examples) > len(wrong)
-    for example in record.examples:
-        assert example.atoms
+    assert len(record.examples) == len(wrong) + 4
+    cards = list(map(card_of, record.examples))
+    assert [card.is_right for card in cards] == [False] * len(wrong) + [True] * 4
+    labels = model.predict(X[TEST])
+    for example, card in zip(record.examples, cards, strict=True):
+        row = int(example.name.removeprefix("row ")) - 1
+        assert (WORDS[TEST][row], labels[row]) == (example.label, example.predicted)
         assert len(example.residuals) == 3
-        assert min(example.residuals, key=lambda pair: pair[1])[0] == example.predicted
+        assert card.classes[0].label == example.predicted
+        assert card.numbers == "Residual"
+        code = model[-1].coder_.transform(model[:-1].transform(X[TEST][[row]]))[0]
+        strongest = example.atoms[0]
+        owner, atom = strongest.label.split(", atom ")
+        assert strongest.weight == pytest.approx(code[np.abs(code).argmax()], rel=1e-3)
+        assert owner == WORDS[TRAIN][int(atom) - 1]
+
+
+@pytest.mark.parametrize("kind", ["landmarks", "supervised"])
+def test_examples_of_other_models_have_probabilities(kind):
+    coder = kc.KernelSparseCoder(alpha=0.1)
+    last = {
+        "landmarks": make_pipeline(kc.LandmarkMap("rbf", n_landmarks=20), LogisticRegression()),
+        "supervised": kc.SupervisedKernelCoding(coder, n_atoms=6, max_iter=1, random_state=0),
+    }[kind]
+    steps = [step for _, step in getattr(last, "steps", [("last", last)])]
+    model = make_pipeline(StandardScaler(), *steps).fit(X[TRAIN], WORDS[TRAIN])
+    found = evaluated(model, X[TEST], WORDS[TEST], {}, "test.csv", "A title")
+    expected = model.predict_proba(X[TEST])
+    assert found.examples
+    for example in found.examples:
+        row = int(example.name.removeprefix("row ")) - 1
+        shares = dict(example.probabilities)
+        assert list(shares) == model.classes_.tolist()
+        np.testing.assert_allclose(list(shares.values()), expected[row], rtol=1e-3)
+        assert card_of(example).numbers == "Probability"
+        assert bool(example.atoms) == (kind == "supervised")
 
 
 def test_wilson_s_interval_is_scipy_s():

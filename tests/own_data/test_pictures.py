@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kernelcoding as kc
-from helpers.commands import done, failed
+from helpers.commands import done, failed, output, write_csv
 from kernelcoding.images import load_folder
 
 cv2 = pytest.importorskip("cv2")
@@ -65,11 +65,16 @@ def folders(tmp_path_factory):
 def test_from_a_folder_to_labels(features, folders):
     train, test, root = folders
     model = root / f"{features}.kc"
-    said = done("fit", train, "--out", model, "--features", features, "--coder", "llc")
+    report = ["--report", root / "page.html"] if features == "words" else []
+    said = done("fit", train, "--out", model, "--features", features, "--coder", "llc", *report)
+    if report:
+        assert "% of 6 samples" in said
+        text = (root / "page.html").read_text(encoding="utf-8")
+        assert "fitted to 18 others, has not seen" in text
     assert f"Features: {features}" in said
     assert "ResidualClassifier of 24 pictures" in said
     out = root / f"{features}.csv"
-    done("predict", model, test / "lying" / "00.png", test, "--out", out)
+    output("predict", model, test / "lying" / "00.png", test, "--out", out)
     with out.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 10
@@ -97,5 +102,11 @@ def test_the_better_features_are_kept(folders, monkeypatch):
 def test_wrong_requests_about_pictures(folders, tmp_path):
     train, test, _ = folders
     out = ["--out", tmp_path / "m.kc"]
-    assert "leave --target out" in failed("fit", train, "--target", "x", *out)
+    said = failed("fit", train, "--target", "x", "--kernel", "rbf", "--drop", "a", *out)
+    assert (
+        "classes of pictures, which have no columns: leave --target, --kernel, --drop out" in said
+    )
+    table = write_csv(tmp_path / "t.csv", [[i, i % 2] for i in range(30)], ["x", "y"])
+    said = failed("fit", table, "--target", "y", "--masks", test, *out)
+    assert "Masks are for folders of pictures: leave --masks out" in said
     assert "Give one folder of pictures" in failed("fit", train, test, *out)

@@ -1,13 +1,12 @@
 """The page in a real browser: Chromium without a window, driven by Playwright."""
 
 import shutil
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from helpers import records
-from helpers.pages import GAPS, letters, pixels, some_of
+from helpers.pages import GAPS, letters, pixels, some_of, watched_pages
 from kernelcoding.report import write_report
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -48,33 +47,6 @@ def browser():
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS])
         yield browser
         browser.close()
-
-
-@contextmanager
-def watched_pages(browser, address):
-    """Opens the page and, at the end, asserts that it neither complained nor fetched anything."""
-    contexts, complaints, requests = [], [], []
-
-    def open_page(width=1280, height=800, scheme="light", fragment=""):
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme=scheme,
-            reduced_motion="reduce",
-        )
-        context.set_default_timeout(10_000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(address + fragment)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
-    assert {url.partition("#")[0] for url in requests if not url.startswith("data:")} == {address}
 
 
 @pytest.fixture
@@ -287,6 +259,33 @@ def test_each_width_has_its_chart(untouched):
         page = untouched(width)
         assert page.locator(f"svg.chart.{shown}").first.is_visible()
         assert not page.locator(f"svg.chart.{hidden}").first.is_visible()
+
+
+@pytest.mark.parametrize("width", [320, 375])
+def test_legends_can_be_read_and_touched_on_a_phone(untouched, width):
+    """One key per line, its words whole, as large as text and as high as a finger."""
+    page = untouched(width)
+    keys = page.locator("button.key").evaluate_all(
+        """nodes => nodes.filter(node => node.offsetParent).map(node => {
+            const box = node.getBoundingClientRect(), words = document.createRange();
+            words.selectNodeContents(node);
+            const inner = words.getBoundingClientRect();
+            return {
+                text: node.innerText, top: box.top, left: box.left, right: box.right,
+                height: box.height, size: parseFloat(getComputedStyle(node).fontSize),
+                cut: Math.max(0, inner.right - box.right, inner.bottom - box.bottom),
+                legend: [...document.querySelectorAll('.legend')].indexOf(node.parentElement),
+            }})"""
+    )
+    assert len(keys) > 5
+    for key in keys:
+        assert key["text"]
+        assert key["cut"] <= 1, key
+        assert key["size"] >= 12.5, key
+        assert key["height"] >= 24, key
+        assert 0 <= key["left"] < key["right"] <= width, key
+    places = [(key["legend"], round(key["top"])) for key in keys]
+    assert len(set(places)) == len(places)
 
 
 def test_legends_hide_and_show_lines(reloaded):

@@ -234,6 +234,32 @@ def test_class_values_are_means_and_the_best_is_bold(tmp_path):
     assert 'data-order="16.0" class="number best"' in text
 
 
+def test_a_control_is_never_credited(tmp_path):
+    """The control is right more often, on the whole and in one class; the best is another."""
+    values = {"kSC": (80.0, 70.0), "twin": (95.0, 60.0), "kLLC": (85.0, 60.0)}
+    lines = [
+        records.result("x", "t", method, 0, cat, artifacts={"per_class": {"cat": cat, "dog": dog}})
+        | ({"control_of": "kSC"} if method == "twin" else {})
+        for method, (cat, dog) in values.items()
+    ]
+    text = written(tmp_path, lines)
+    (overview,) = Page(text).table("Best, %")
+    assert (overview["Best, %"], overview["by"]) == ("85.0", "kLLC")
+    bold = re.findall(r'data-order="([\d.]+)" class="number best"', text)
+    assert bold == ["85.0", "70.0"]
+
+
+def test_memory_of_the_process_is_not_shown_as_a_method_s(tmp_path):
+    lines = [
+        records.result("x", "t", method, 0, 50.0, peak_memory_mb=memory)
+        for method, memory in (("a", 6543.25), ("b", 6544.25))
+    ]
+    text = written(tmp_path, lines)
+    assert "654" not in text
+    headings = [clean(cell).lower() for table in Page(text).tables for cell in table[0]]
+    assert not any("memory" in heading or "mb" in heading for heading in headings)
+
+
 def test_queries_with_their_atoms(page):
     alts = [attributes["alt"] for attributes in page.all("img")]
     assert alts.count("Query, 0") == 1

@@ -107,3 +107,12 @@ def test_the_compiled_code_is_plain_python():
 
 def test_importing_the_solver_does_not_import_numba():
     run_python("import sys, kernelcoding.solvers.active_set; assert 'numba' not in sys.modules")
+
+
+def test_importing_the_package_loads_little_of_scikit_learn():
+    rooms = ("linear_model", "metrics", "model_selection", "preprocessing")
+    run_python(
+        "import sys, kernelcoding\n"
+        f"loaded = [room for room in {rooms} if f'sklearn.{{room}}' in sys.modules]\n"
+        "assert not loaded, loaded"
+    )

@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.linear_model import orthogonal_mp_gram
 
 from helpers.processes import run_python
+from kernelcoding import KernelMatchingPursuit, memory_budget
 from kernelcoding.constraints import AtMost
+from kernelcoding.kernels import Gaussian, Linear
 from kernelcoding.penalty import Penalty
 from kernelcoding.problem import CodingProblem
 from kernelcoding.solvers import pursuit
@@ -27,10 +31,10 @@ def gaussian_problem(samples, atoms, gamma=0.1):
     return CodingProblem(np.ones(len(samples)), kernel(samples, atoms), kernel(atoms, atoms))
 
 
-def solve(problem, n_nonzero, selection="omp", **options):
+def solve(problem, n_nonzero, selection="omp", solver=pursuit.solve, **options):
     zero = np.zeros((1, problem.n_atoms))
     constraint = AtMost(n_nonzero, selection)
-    return pursuit.solve(problem, Penalty(zero, zero), constraint, Options(**options))
+    return solver(problem, Penalty(zero, zero), constraint, Options(**options))
 
 
 def greedy_reference(sample, atoms, n_nonzero, selection):
@@ -260,3 +264,37 @@ def test_compiled_code_is_plain_python(rng):
     outputs = [run_python(script, disable) for disable in ("1", "0")]
     assert outputs[0] == outputs[1]
     assert outputs[0].count("\n") == 4
+
+
+@pytest.mark.parametrize("room", [1, 2**25], ids=["one by one", "together"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("selection", ["omp", "ols"])
+def test_rows_of_the_gram_matrix_are_enough(rng, selection, dtype, room, monkeypatch):
+    """Equal atoms, dependent ones, a zero atom, zero samples, samples that few atoms explain."""
+    monkeypatch.setattr(pursuit, "ROOM", room)
+    atoms = rng.normal(size=(40, 8)) * rng.uniform(0.1, 10.0, (40, 1))
+    atoms[7] = atoms[3]
+    atoms[11] = 0.0
+    atoms[12] = atoms[1] + atoms[2]
+    samples = np.vstack([rng.normal(size=(9, 8)), np.zeros((1, 8)), 2.0 * atoms[5:6]])
+    whole = problem_of(samples.astype(dtype), atoms.astype(dtype))
+    for n_nonzero in (1, 3, 50):
+        expected = solve(whole, n_nonzero, selection, sparse_output=True)
+        found = solve(whole, n_nonzero, selection, pursuit.solve_by_parts, sparse_output=True)
+        assert_array_equal(found.n_iter, expected.n_iter)
+        assert_array_equal(found.codes.toarray(), expected.codes.toarray())
+        assert found.converged.all()
+
+
+@pytest.mark.parametrize("kernel", [Gaussian("median"), Linear()], ids=str)
+def test_beyond_the_budget_no_gram_matrix_is_computed(kernel):
+    X = load_digits().data / 16.0
+    coder = KernelMatchingPursuit(kernel, n_nonzero=6, sparse_output=True)
+    expected = clone(coder).fit(X[:200]).transform(X[200:230])
+    with memory_budget(1e-5):
+        coder.fit(X[:200])
+        found = coder.transform(X[200:230])
+        errors = coder.reconstruction_error(X[200:230], found)
+        assert "_whole" not in vars(coder.dictionary_.facts)
+    assert_allclose(found.toarray(), expected.toarray(), atol=1e-9)
+    assert_allclose(errors, coder.reconstruction_error(X[200:230], expected), atol=1e-9)

@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 import kernelcoding as kc
-from kernelcoding import constraints, guide, priors
+from kernelcoding import constraints, guide, priors, problem
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from kernelcoding.kernels.single import SingleValues
-from kernelcoding.solvers import working_set
+from kernelcoding.solvers import small_problem, working_set
 
 N, TINY = 300, 1e-4  # atoms; gigabytes: a quarter of what their Gram matrix takes
 X, Y = load_digits(return_X_y=True)
@@ -59,10 +60,10 @@ def test_codes_are_those_of_the_whole_matrix(prior, constraint):
     make = kc.KernelCoder(Gaussian("median"), prior=prior, constraint=constraint, alpha=0.01)
     whole = make.fit(ATOMS)
     expected, formulation = whole.transform(SAMPLES), whole.formulation()
-    problem = whole.dictionary_.problem(SAMPLES)
+    asked = whole.dictionary_.problem(SAMPLES)
     parts = fitted(kc.KernelCoder(**make.get_params(deep=False)))
     codes = coded(parts)
-    objectives = [formulation.objective(problem, given) for given in (codes, expected)]
+    objectives = [formulation.objective(asked, given) for given in (codes, expected)]
     assert_allclose(*objectives, atol=1e-12)
     with kc.memory_budget(TINY):
         gap = parts.certify(SAMPLES, codes)
@@ -85,22 +86,57 @@ KERNELS = (
     Linear(),
     Polynomial(degree=2),
     kc.kernels.ChiSquared("median"),
-    Gaussian(2.0),
+    Gaussian(0.5),
     0.5 * Gaussian(0.1) + 0.5 * Laplacian(0.05),
 )
 
 
+FEWER = 160  # atoms of the product of kernels and formulations
+FORMULATIONS = (
+    (priors.L1(), constraints.Free()),
+    (priors.L1(), constraints.NonNegative()),
+    (priors.ElasticNet(0.5), constraints.Free()),
+    (priors.WeightedL1(np.linspace(0.5, 1.5, FEWER)), constraints.NonNegative()),
+    (priors.L1(), constraints.SumToOne()),
+    (priors.NoPrior(), constraints.Simplex()),
+)
+
+
+@pytest.fixture
+def small_steps(monkeypatch):
+    """Few atoms at a time: passes over all atoms and bounds decide, as in large dictionaries."""
+    for module, name, size in [
+        (small_problem, "FIRST", 8),
+        (small_problem, "AT_ONCE", 4),
+        (small_problem, "SPARE", 4),
+        (working_set, "FEW", 4),
+        (working_set, "ROUNDS", 3),
+        (working_set, "CHUNK", 3),
+        (problem, "TILE", 2**9),
+        (problem, "FEWEST", 16),
+    ]:
+        monkeypatch.setattr(module, name, size)
+
+
+@pytest.mark.usefixtures("small_steps")
+@pytest.mark.parametrize(
+    ("prior", "constraint"), FORMULATIONS, ids=lambda part: type(part).__name__
+)
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_any_kernel(kernel):
+def test_any_kernel_and_formulation(kernel, prior, constraint):
     # Norms that differ by decades: small problems are scaled like large ones.
-    data = ATOMS * np.logspace(-3, 0, N)[:, None] if isinstance(kernel, Linear) else ATOMS
-    make = kc.KernelSparseCoder(kernel, alpha=0.02)
-    whole = make.fit(data)
-    expected = whole.transform(SAMPLES)
-    codes = coded(fitted(kc.KernelSparseCoder(kernel, alpha=0.02), data))
-    problem, formulation = whole.dictionary_.problem(SAMPLES), whole.formulation()
-    objectives = [formulation.objective(problem, given) for given in (codes, expected)]
-    assert_allclose(*objectives, rtol=1e-12, atol=1e-12)
+    linear = isinstance(kernel, Linear)
+    data = ATOMS[:FEWER] * (np.logspace(-3, 0, FEWER)[:, None] if linear else 1.0)
+    make = kc.KernelCoder(kernel, prior=prior, constraint=constraint, alpha=0.02)
+    whole = clone(make).fit(data)
+    expected = whole.transform(SAMPLES[:8])
+    with kc.memory_budget(1e-5):
+        parts = clone(make).fit(data)
+        codes = parts.transform(SAMPLES[:8])
+    assert "_whole" not in vars(parts.dictionary_.facts)
+    asked, formulation = whole.dictionary_.problem(SAMPLES[:8]), whole.formulation()
+    objectives = [formulation.objective(asked, given) for given in (codes, expected)]
+    assert_allclose(*objectives, rtol=1e-11, atol=1e-11)
 
 
 def test_a_given_matrix():

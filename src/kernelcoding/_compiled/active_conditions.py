@@ -56,8 +56,8 @@ def active_within(row, scratch, size, part, floor):
 
 
 @inner
-def largest_excess(correlation, bound, common, nonnegative, out):
-    """Write correlations in excess of a bound to ``out``; return the largest."""
+def write_excess(correlation, bound, common, nonnegative, out):
+    """Write correlations in excess of a bound to ``out``."""
     if nonnegative:
         for j in range(out.size):
             out[j] = correlation[j] - (bound[j] - common)
@@ -67,7 +67,16 @@ def largest_excess(correlation, bound, common, nonnegative, out):
     else:
         for j in range(out.size):
             out[j] = abs(correlation[j] + common) - bound[j]
-    return raised(out, -np.inf)
+
+
+@inner
+def write_peaks(values, peaks):
+    """Write the largest of every so many values to ``peaks``; NaN is above nothing."""
+    peaks[:] = -np.inf
+    for start in range(0, values.size, peaks.size):
+        block = values[start : min(start + peaks.size, values.size)]
+        for j in range(block.size):
+            peaks[j] = block[j] if block[j] > peaks[j] else peaks[j]
 
 
 @inner
@@ -86,30 +95,49 @@ def sift(heap, atoms, root, count):
 
 
 @inner
+def select(values, first, step, count, least, limit, places, heap):
+    """Add every ``step``-th value above ``least`` to a list of the ``limit`` largest.
+
+    Returns the length of the list, and what others must be above. A full ``heap`` has the
+    smallest first.
+    """
+    for place in range(first, values.size, step):
+        if not values[place] > least:
+            continue
+        if count < limit:
+            places[count], heap[count] = place, values[place]
+            count += 1
+            if count < limit:
+                continue
+            for root in range(count // 2 - 1, -1, -1):
+                sift(heap, places, root, count)
+        else:
+            places[0], heap[0] = place, values[place]
+            sift(heap, places, np.int64(0), count)
+        least = heap[0]
+    return count, least
+
+
+@inner
 def choose_violators(row, scratch, size, floor):
     """List the violators that shall enter; return how many."""
-    atoms, heap, strength = scratch.entering, scratch.entering_value, scratch.strength
-    strongest = largest_excess(
-        scratch.correlation, scratch.bound, row.common, row.nonnegative, strength
-    )
+    atoms, heap = scratch.entering, scratch.entering_value
+    strength, peaks = scratch.strength, scratch.peaks
+    write_excess(scratch.correlation, scratch.bound, row.common, row.nonnegative, strength)
+    write_peaks(strength, peaks)
+    strongest = raised(peaks, -np.inf)
     if not strongest > floor:
         return np.int64(0)
     least = max(floor, WEAKEST * strongest)
     limit = max(AT_LEAST, size // PART)
-    count: int | np.int64 = np.int64(0)
-    for atom in range(strength.size):
-        if strength[atom] > least:
-            if count < limit:
-                atoms[count], heap[count] = atom, strength[atom]
-                count += 1
-                if count < limit:
-                    continue
-                for root in range(count // 2 - 1, -1, -1):
-                    sift(heap, atoms, root, count)
-            else:
-                atoms[0], heap[0] = atom, strength[atom]
-                sift(heap, atoms, np.int64(0), count)
-            least = heap[0]
+    # As many peaks as may enter bound the weakest that does, so that few atoms are looked at.
+    none: int | np.int64 = np.int64(0)
+    _, bound = select(peaks, none, np.int64(1), none, least, limit, atoms, heap)
+    least = max(least, (1.0 - 4.0 * EPS) * bound)
+    count = none
+    for first in range(peaks.size):
+        if peaks[first] > least:
+            count, least = select(strength, first, peaks.size, count, least, limit, atoms, heap)
     for i in range(count):
         heap[i] = 0.0  # from here on, the value an atom enters with
     return count
@@ -119,7 +147,7 @@ def choose_violators(row, scratch, size, floor):
 def inactive_within(row, scratch, floor, vague):
     """Whether no correlation outside the active set exceeds what is allowed there."""
     strength, state = scratch.strength, scratch.state
-    largest_excess(scratch.correlation, row.l1, row.common, row.nonnegative, strength)
+    write_excess(scratch.correlation, row.l1, row.common, row.nonnegative, strength)
     good = True
     for atom in range(strength.size):
         if strength[atom] > 0.0 and state[atom] != ACTIVE:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .cholesky import allocating, append, copy, delete, dot, forward, inner
+from .cholesky import LOOK, allocating, append, copy, delete, dot, forward, inner
 from .factor import cholesky
 
 BLOCK = 16  # columns solved together: more no longer makes the triangular solve faster
@@ -45,6 +45,7 @@ class Scratch(NamedTuple):
     state: np.ndarray  # (N,) by atom: INACTIVE, ACTIVE or BARRED
     bound: np.ndarray  # (N,) by atom: correlation that is tolerated; infinite unless INACTIVE
     strength: np.ndarray  # (N,) by atom: correlation in excess of the bound
+    peaks: np.ndarray  # (LOOK,) the largest of every so many strengths
     entering: np.ndarray  # (N,) atoms about to enter
     entering_value: np.ndarray  # (N,)
     columns: np.ndarray  # (BLOCK, N) right-hand sides of atoms about to enter
@@ -65,8 +66,9 @@ def allocate(n_atoms):
         np.zeros(n_atoms, np.int8),
         np.empty(n_atoms),
         np.empty(n_atoms),
-        np.empty(n_atoms, np.int64),
-        np.empty(n_atoms),
+        np.empty(LOOK),
+        np.empty(max(n_atoms, LOOK), np.int64),
+        np.empty(max(n_atoms, LOOK)),
         np.empty((BLOCK, n_atoms)),
     )
 

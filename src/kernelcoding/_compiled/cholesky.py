@@ -59,22 +59,19 @@ def dot(left, right):
 
 @fused
 def subtract_rows(out, matrix, index, weights, count):
-    """``out -= sum_i weights[i] matrix[index[i]]``, four rows in one pass over ``out``."""
-    size = out.size
-    i = 0
-    while i + 4 <= count:
-        a, b = matrix[index[i], :size], matrix[index[i + 1], :size]
-        c, d = matrix[index[i + 2], :size], matrix[index[i + 3], :size]
-        wa, wb, wc, wd = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+    """``out -= sum_i weights[i] matrix[index[i]]``, four rows in one pass over ``out``.
+
+    Where fewer than four are left, the last one stands in for the others with a weight of zero.
+    """
+    size, last = out.size, count - 1
+    for i in range(0, count, 4):
+        a, b = matrix[index[i], :size], matrix[index[min(i + 1, last)], :size]
+        c, d = matrix[index[min(i + 2, last)], :size], matrix[index[min(i + 3, last)], :size]
+        wa, wb = weights[i], weights[i + 1] if i + 1 < count else 0.0
+        wc = weights[i + 2] if i + 2 < count else 0.0
+        wd = weights[i + 3] if i + 3 < count else 0.0
         for j in range(size):
             out[j] = out[j] - wa * a[j] - wb * b[j] - wc * c[j] - wd * d[j]
-        i += 4
-    while i < count:
-        a = matrix[index[i], :size]
-        wa = weights[i]
-        for j in range(size):
-            out[j] -= wa * a[j]
-        i += 1
 
 
 @allocating
@@ -93,25 +90,30 @@ def with_room(factor, size, needed):
 @fused
 def forward(factor, size, columns, count):
     """Solve ``U' x = h`` in place for the first ``count`` rows of ``columns``."""
-    i = 0
-    while i < size:
-        end = min(i + 4, size)
+    whole = size // 4 * 4
+    for i in range(0, whole, 4):
+        end = i + 4
+        u0, u1 = factor[i, i:size], factor[i + 1, i:size]
+        u2, u3 = factor[i + 2, i:size], factor[i + 3, i:size]
+        by0, by1, by2, by3 = 1.0 / u0[0], 1.0 / u1[1], 1.0 / u2[2], 1.0 / u3[3]
+        u01, u02, u03, u12, u13, u23 = u0[1], u0[2], u0[3], u1[2], u1[3], u2[3]
+        u0, u1, u2, u3 = u0[4:], u1[4:], u2[4:], u3[4:]
         for r in range(count):
             x = columns[r]
-            for a in range(i, end):
-                x[a] /= factor[a, a]
-                for b in range(a + 1, end):
-                    x[b] -= factor[a, b] * x[a]
-        if end < size:
-            u0, u1 = factor[i, end:size], factor[i + 1, end:size]
-            u2, u3 = factor[i + 2, end:size], factor[i + 3, end:size]
-            for r in range(count):
-                x = columns[r]
-                x0, x1, x2, x3 = x[i], x[i + 1], x[i + 2], x[i + 3]
-                rest = x[end:size]
-                for j in range(rest.size):
-                    rest[j] = rest[j] - x0 * u0[j] - x1 * u1[j] - x2 * u2[j] - x3 * u3[j]
-        i = end
+            x0 = x[i] * by0
+            x1 = (x[i + 1] - u01 * x0) * by1
+            x2 = (x[i + 2] - u02 * x0 - u12 * x1) * by2
+            x3 = (x[i + 3] - u03 * x0 - u13 * x1 - u23 * x2) * by3
+            x[i], x[i + 1], x[i + 2], x[i + 3] = x0, x1, x2, x3
+            rest = x[end:size]
+            for j in range(rest.size):
+                rest[j] = rest[j] - x0 * u0[j] - x1 * u1[j] - x2 * u2[j] - x3 * u3[j]
+    for r in range(count):
+        x = columns[r]
+        for a in range(whole, size):
+            x[a] /= factor[a, a]
+            for b in range(a + 1, size):
+                x[b] -= factor[a, b] * x[a]
 
 
 @summing
@@ -129,22 +131,20 @@ def four_dots(a, b, c, d, x):
 @fused
 def backward(factor, size, x):
     """Solve ``U z = x`` in place, four rows at a time: they share loads and do not wait."""
-    end = size
-    while end > 0:
-        i = (end - 1) // 4 * 4
-        if end < size:
-            u0, u1 = factor[i, end:size], factor[i + 1, end:size]
-            u2, u3 = factor[i + 2, end:size], factor[i + 3, end:size]
-            dot0, dot1, dot2, dot3 = four_dots(u0, u1, u2, u3, x[end:size])
-            x[i] -= dot0
-            x[i + 1] -= dot1
-            x[i + 2] -= dot2
-            x[i + 3] -= dot3
-        for a in range(end - 1, i - 1, -1):
-            for b in range(a + 1, end):
-                x[a] -= factor[a, b] * x[b]
-            x[a] /= factor[a, a]
-        end = i
+    whole = size // 4 * 4
+    for a in range(size - 1, whole - 1, -1):
+        for b in range(a + 1, size):
+            x[a] -= factor[a, b] * x[b]
+        x[a] /= factor[a, a]
+    for i in range(whole - 4, -1, -4):
+        u0, u1 = factor[i, i:size], factor[i + 1, i:size]
+        u2, u3 = factor[i + 2, i:size], factor[i + 3, i:size]
+        dot0, dot1, dot2, dot3 = four_dots(u0[4:], u1[4:], u2[4:], u3[4:], x[i + 4 : size])
+        x3 = (x[i + 3] - dot3) / u3[3]
+        x2 = (x[i + 2] - dot2 - u2[3] * x3) / u2[2]
+        x1 = (x[i + 1] - dot1 - u1[3] * x3 - u1[2] * x2) / u1[1]
+        x0 = (x[i] - dot0 - u0[3] * x3 - u0[2] * x2 - u0[1] * x1) / u0[0]
+        x[i], x[i + 1], x[i + 2], x[i + 3] = x0, x1, x2, x3
 
 
 @inner

@@ -101,15 +101,14 @@ def _solve_factor(basis, support, beta, count):
 
 
 @part
-def _select(gram, scale, rule, tol, eps, state, basis, factors, support, beta):
-    """Choose atoms until the budget, the tolerance or rounding ends it; returns how many."""
+def _choose(eps, state, basis, factors, count):
+    """The next atom and its squared distance to the span of those chosen; -1: there is none."""
     correlation, schur, weight = state.correlation, state.schur, state.weight
-    real, dependent = gram.dtype.type, gram.dtype.type(64 * eps)
-    residual, count = 1.0, 0
-    while count < support.size and residual > max(tol, 4 * eps):
+    dependent = basis.dtype.type(64 * eps)
+    while True:
         best, score = _best(correlation, weight)
         if score == 0:
-            break
+            return -1, 0.0
         pivot = 1.0
         for u in range(count):
             factors[u] = basis[u, best]
@@ -117,18 +116,35 @@ def _select(gram, scale, rule, tol, eps, state, basis, factors, support, beta):
         weight[best] = schur[best] = 0
         if pivot <= dependent:
             continue  # numerically in the span of the chosen atoms: look at the next best
-        gain = float(correlation[best]) ** 2 / pivot
-        if gain <= eps:
-            break  # below the rounding error of the squared residual itself
+        if float(correlation[best]) ** 2 / pivot <= eps:
+            return -1, 0.0  # below the rounding error of the squared residual itself
+        return best, pivot
+
+
+@part
+def _admit(known, scale, best, root, beta, eps, rule, state, basis, factors, count):
+    """Let an atom in, given its inner products with all atoms: one more row of the basis."""
+    row, norm, real = basis[count], scale[best], basis.dtype.type
+    for j in range(row.size):
+        row[j] = known[j] * scale[j] * norm
+    subtract_combination(row, basis, factors, count, 0)
+    _advance(row, real(1 / root), real(beta), state, real(64 * eps), rule)
+
+
+@part
+def _select(gram, scale, rule, tol, eps, state, basis, factors, support, beta):
+    """Choose atoms until the budget, the tolerance or rounding ends it; returns how many."""
+    residual, count = 1.0, 0
+    while count < support.size and residual > max(tol, 4 * eps):
+        best, pivot = _choose(eps, state, basis, factors, count)
+        if best < 0:
+            break
         root = np.sqrt(pivot)
-        support[count], beta[count] = best, correlation[best] / root
-        residual -= gain
+        support[count], beta[count] = best, state.correlation[best] / root
+        residual -= float(state.correlation[best]) ** 2 / pivot
         if count + 1 < support.size:
-            row, norm = basis[count], scale[best]
-            for j in range(row.size):
-                row[j] = gram[best, j] * scale[j] * norm
-            subtract_combination(row, basis, factors, count, 0)
-            _advance(row, real(1 / root), real(beta[count]), state, dependent, rule)
+            known = gram[best]
+            _admit(known, scale, best, root, beta[count], eps, rule, state, basis, factors, count)
         basis[count, best] = root
         count += 1
     return count
@@ -159,3 +175,56 @@ def pursue(self_similarity, cross, gram, scale, rule, tol, eps, support, coeffic
         for t in range(count):
             coefficients[i, t] = beta[t] * scale[support[i, t]] * norm
         counts[i] = count
+
+
+class Walk(NamedTuple):
+    """Where pursuits of several samples are; changed in place."""
+
+    correlation: np.ndarray  # (n, N), and the next two: as in PursuitState
+    schur: np.ndarray
+    weight: np.ndarray
+    basis: np.ndarray  # (n, budget, N)
+    factors: np.ndarray  # (n, budget)
+    beta: np.ndarray  # (n, budget)
+    residual: np.ndarray  # (n,)
+    root: np.ndarray  # (n,) distance of the last atom to the span of those before
+
+
+@compiled
+def step(walk, rows, known, scale, rule, eps, support, counts):
+    """One more atom for some samples; returns how many go on, which are now the first of ``rows``.
+
+    ``known`` are inner products of their last atoms with all atoms; there are none before the
+    first step. Where a pursuit ends, ``walk.beta`` holds the weights of the atoms, scaled to unit
+    norm.
+    """
+    budget, alive = support.shape[1], 0
+    for place in range(rows.size):
+        i = rows[place]
+        state = PursuitState(walk.correlation[i], walk.schur[i], walk.weight[i])
+        basis, factors, beta, count = walk.basis[i], walk.factors[i], walk.beta[i], counts[i]
+        if count > 0:
+            last, root = support[i, count - 1], walk.root[i]
+            weight = beta[count - 1]
+            _admit(
+                known[place], scale, last, root, weight, eps, rule, state, basis, factors, count - 1
+            )
+            basis[count - 1, last] = root
+        best, pivot = -1, 0.0
+        if walk.residual[i] > 4 * eps:
+            best, pivot = _choose(eps, state, basis, factors, count)
+        if best >= 0:
+            root = np.sqrt(pivot)
+            support[i, count], beta[count] = best, state.correlation[best] / root
+            walk.residual[i] -= float(state.correlation[best]) ** 2 / pivot
+            walk.root[i] = root
+            count += 1
+            counts[i] = count
+        if best >= 0 and count < budget:
+            rows[alive] = i
+            alive += 1
+            continue
+        if best >= 0:
+            basis[count - 1, best] = walk.root[i]
+        _solve_factor(basis, support[i], beta, count)
+    return alive

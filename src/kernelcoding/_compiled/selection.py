@@ -32,7 +32,9 @@ def fill_smallest(scores, bounds, indices):
     n_columns, n_kept = scores.shape[1], indices.shape[1]
     values = np.empty(n_kept, scores.dtype)
     for i in range(scores.shape[0]):
-        row, best, worst, count = scores[i], indices[i], bounds[i], 0
+        row, best, worst = scores[i], indices[i], bounds[i]
+        # A typed zero: for a literal one ``_insert`` would be compiled a second time.
+        count: int | np.int64 = np.int64(0)
         for start in range(0, n_columns, BLOCK):
             stop = min(start + BLOCK, n_columns)
             hits = 0  # a sum of integers: the compiler may turn it into vector comparisons

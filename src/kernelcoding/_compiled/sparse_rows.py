@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .jit import compiled, part
 
 PRODUCTS, MINIMA, HARMONICS = 0, 1, 2  # x z;  min(|x|, |z|) of one sign;  x z / (x + z)
@@ -30,19 +32,21 @@ def add_common(kind, indptr, indices, data, starts, places, values, out):
         row = out[i]
         for p in range(indptr[i], indptr[i + 1]):
             x = float(data[p])
-            first, last = starts[indices[p]], starts[indices[p] + 1]
+            column = slice(starts[indices[p]], starts[indices[p] + 1])
+            # Unsigned: nobody looks whether a place is counted from the end.
+            where, others = places[column], values[column]
             if kind == PRODUCTS:
-                for q in range(first, last):
-                    row[places[q]] += x * values[q]
+                for q in range(where.size):
+                    row[np.uint64(where[q])] += x * others[q]
             elif kind == MINIMA:
-                for q in range(first, last):
-                    z = float(values[q])
+                for q in range(where.size):
+                    z = float(others[q])
                     if (x > 0.0) == (z > 0.0):
-                        row[places[q]] += min(abs(x), abs(z))
+                        row[np.uint64(where[q])] += min(abs(x), abs(z))
             else:
-                for q in range(first, last):
-                    z = float(values[q])
-                    row[places[q]] += x * z / (x + z)
+                for q in range(where.size):
+                    z = float(others[q])
+                    row[np.uint64(where[q])] += x * z / (x + z)
 
 
 @part

@@ -108,8 +108,8 @@ class ImageAggregator(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : list of images
-            What the extractor takes.
+        X : list of paths, or of arrays of shape (height, width[, 3])
+            One image each, as the extractor takes it.
         y : ignored
             For pipelines.
 
@@ -144,8 +144,8 @@ class ImageAggregator(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : list of images
-            What the extractor takes.
+        X : list of paths, or of arrays of shape (height, width[, 3])
+            One image each, as the extractor takes it.
 
         Returns
         -------

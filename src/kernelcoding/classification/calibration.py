@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_softmax, softmax
-from sklearn.linear_model import LogisticRegression
 
 from .labels import Labels
 
@@ -72,6 +71,8 @@ def _sigmoid(scores: NDArray, members: NDArray) -> tuple[float, float]:
     """Platt's sigmoid; a constant where all samples agree."""
     if members.all() or not members.any():
         return 0.0, CERTAIN if members[0] else -CERTAIN
+    from sklearn.linear_model import LogisticRegression
+
     scale = float(np.std(scores)) or 1.0
     model = LogisticRegression(C=1e3).fit(scores[:, None] / scale, members)
     return float(model.coef_[0, 0]) / scale, float(model.intercept_[0])

@@ -19,6 +19,8 @@ from ..dictionary import CombinationDictionary, Dictionary
 NO_MASS = 1e-12
 TOGETHER = 32  # samples whose similarities to the atoms of their codes are computed together
 FEW = 10  # where codes have fewer nonzeros than one in so many, their supports are gathered
+PAIRS = 2**18  # inner products of atoms of codes that are in memory at a time
+LARGE_BLOCK = 2**24  # weights of atoms that are in memory where inner products are computed anew
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -120,6 +122,9 @@ class ClassResiduals:
     ) -> tuple[NDArray, NDArray]:
         if not self.of_landmarks and is_csr(codes) and FEW * codes.nnz <= np.prod(codes.shape):
             return self._of_supports(X, codes, without)
+        facts = self.carriers.facts
+        if not self.of_landmarks and not (facts.is_whole or facts.is_affordable):
+            return self._by_parts(X, codes, without)
         found, masses = np.empty((2, len(X), self.n_classes))
         forms = [self._form(label, own) for label, own in enumerate(self.members)]
         for rows in self._blocks(len(X)):
@@ -140,29 +145,62 @@ class ClassResiduals:
                 found[rows, label] -= 2.0 * np.einsum("ij,ij->i", mine, similarity[:, form.members])
         return found, masses
 
+    def _by_parts(
+        self, X: NDArray, codes: Codes, without: NDArray | None
+    ) -> tuple[NDArray, NDArray]:
+        """Of codes with many nonzeros, where the inner products of a class are too many to keep."""
+        found, masses = np.empty((2, len(X), self.n_classes))
+        dictionary = self.dictionary
+        for rows in gen_batches(len(X), max(1, LARGE_BLOCK // dictionary.n_atoms)):
+            weights = dense(codes[rows]).astype(np.float64)
+            if without is not None:
+                weights[np.arange(len(weights)), without[rows]] = 0.0
+            similarity = dictionary.similarities(X[rows])[1].astype(np.float64, copy=False)
+            for label, own in enumerate(self.members):
+                mine = weights[:, own]
+                masses[rows, label] = np.abs(mine).sum(axis=1)
+                seen = dictionary.facts.times(mine.T, own).T - 2.0 * similarity[:, own]
+                found[rows, label] = np.einsum("ij,ij->i", mine, seen)
+        return found, masses
+
     def _of_supports(
         self, X: NDArray, codes: sparse.csr_array, without: NDArray | None
     ) -> tuple[NDArray, NDArray]:
         """From the few atoms that each code uses: of others no inner product is looked at."""
         found, masses = np.zeros((2, len(X), self.n_classes))
-        facts = self.dictionary.facts
-        for rows in gen_batches(len(X), TOGETHER):
-            used, places = np.unique(codes[rows].indices, return_inverse=True)
+        widest = int(np.diff(codes.indptr).max(initial=1))
+        for rows in gen_batches(len(X), max(1, min(TOGETHER, PAIRS // widest**2))):
+            part = codes[rows]
+            used, places = np.unique(part.indices, return_inverse=True)
             similarity = self.dictionary.cross_of(X[rows], used).astype(np.float64, copy=False)
-            first = codes.indptr[rows.start]
-            for row, seen in enumerate(similarity, rows.start):
-                support = slice(codes.indptr[row], codes.indptr[row + 1])
-                atoms, weights = codes.indices[support], codes.data[support].astype(np.float64)
-                if without is not None:
-                    weights = np.where(atoms == without[row], 0.0, weights)
-                classes = self.classes[atoms]
-                alike = classes[:, None] == classes
-                gram = facts.block(atoms, atoms).astype(np.float64, copy=False)
-                own = places[support.start - first : support.stop - first]
-                terms = weights * ((gram * alike) @ weights - 2.0 * seen[own])
-                found[row] = np.bincount(classes, terms, self.n_classes)
-                masses[row] = np.bincount(classes, np.abs(weights), self.n_classes)
+            # One row per sample, as long as the longest: beyond its own atoms weights are zero.
+            atoms, weights, seen = np.zeros((3, part.shape[0], widest))
+            atoms, filled = atoms.astype(np.int64), np.arange(widest) < _counts(part)
+            owner = np.nonzero(filled)[0]
+            atoms[filled], weights[filled] = part.indices, part.data
+            seen[filled] = similarity[owner, places.reshape(-1)]
+            if without is not None:
+                weights[atoms == without[rows][:, None]] = 0.0
+            classes = self.classes[atoms]
+            cells = (classes + self.n_classes * np.arange(len(classes))[:, None]).reshape(-1)
+            gram = self._grams(atoms, _counts(part)[:, 0])
+            gram *= classes[:, :, None] == classes[:, None, :]
+            terms = weights * ((gram @ weights[:, :, None])[:, :, 0] - 2.0 * seen)
+            for out, values in ((found, terms), (masses, np.abs(weights))):
+                sums = np.bincount(cells, values.reshape(-1), out[rows].size)
+                out[rows] = sums.reshape(-1, self.n_classes)
         return found, masses
+
+    def _grams(self, atoms: NDArray, counts: NDArray) -> NDArray:
+        """Inner products of the first atoms of each row with each other, (n, m, m)."""
+        facts = self.dictionary.facts
+        if facts.is_whole:
+            return facts.gram[atoms[:, :, None], atoms[:, None, :]].astype(np.float64, copy=False)
+        found = np.zeros((*atoms.shape, atoms.shape[1]))
+        for gram, row, count in zip(found, atoms, counts, strict=True):
+            own = row[:count]
+            gram[:count, :count] = facts.block(own, own)
+        return found
 
     def masses(self, codes: Codes) -> NDArray:
         """Sum of absolute weights of the carriers of each class, (n, n_classes)."""
@@ -229,5 +267,10 @@ class ClassResiduals:
         for label, own in enumerate(self.members):
             if len(own) > self.dictionary.n_atoms:
                 part = self._spread[:, own]
-                forms[label] = part @ self._gram_of(own) @ part.T
+                forms[label] = part @ self.carriers.facts.times(part.T, own)
         return forms
+
+
+def _counts(codes: sparse.csr_array) -> NDArray:
+    """Numbers that are kept of each row, (n, 1)."""
+    return np.diff(codes.indptr)[:, None]

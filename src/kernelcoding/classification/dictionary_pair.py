@@ -104,9 +104,9 @@ class KernelDictionaryPairLearning(
         Index into ``classes_`` of each atom.
     kernel_ : Kernel
         Resolved on the training data.
-    objective_history_ : array
+    objective_history_ : array of shape (n_half_steps,)
         The objective above over the number of samples, after every half-step. It never rises.
-    objective_steps_ : array of str
+    objective_steps_ : array of str of shape (n_half_steps,)
         Which half-step each of these was after: "codes", "analysis", "atoms".
     n_iter_ : int
         Rounds.
@@ -195,7 +195,7 @@ class KernelDictionaryPairLearning(
 
         Parameters
         ----------
-        X : array-like
+        X : array-like of shape (n_samples, n_features), (n_samples, p, q) or (n_samples, n_samples)
             Training samples as the kernel wants them: vectors, stacks of matrices, or the
             training Gram matrix.
         y : array-like of shape (n_samples,)
@@ -279,7 +279,7 @@ class KernelDictionaryPairLearning(
 
         Parameters
         ----------
-        X : array-like
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
             Samples; with a precomputed kernel, their similarities to all training samples.
 
         Returns

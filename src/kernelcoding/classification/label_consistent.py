@@ -25,15 +25,15 @@ class LabelConsistentKSVD(BaseStackedKSVD):
 
     Parameters
     ----------
-    kernel : str, Kernel or callable, default="linear"
-        A name, a kernel of ``kernelcoding.kernels``, or a function. The linear kernel gives the
-        published method.
+    kernel : str, Kernel or callable, default="rbf"
+        A name, a kernel of ``kernelcoding.kernels``, or a function. ``"linear"`` gives the
+        published method, for many features of which classes are nearly subspaces, as faces are.
     n_atoms : int or None, default=None
         Number of atoms, shared equally between the classes as far as these have samples: a class
         never gets more atoms than it has samples, others take over the rest. None: 100, or the
         number of samples where that is less, but at least one per class.
     n_nonzero : int or None, default=None
-        The most atoms a code may use. None: a fifth of the atoms, but no more than a twelfth of the
+        The most atoms a code may use. None: 3 of 10 atoms, but no more than a twelfth of the
         dimension that samples span in H, at least 5 and at most 30 (``n_nonzero_``). With few,
         codes of many classes or of histograms say little; with many in few dimensions, atoms of
         all classes explain a sample together.
@@ -81,10 +81,10 @@ class LabelConsistentKSVD(BaseStackedKSVD):
         Fitted with the dictionary.
     kernel_ : Kernel
         Resolved on the training data.
-    objective_history_ : array
+    objective_history_ : array of shape (n_half_steps,)
         Half the objective above, a mean over samples, after every half-step: first codes, then
         atoms, codes, atoms, codes, ... It never rises.
-    objective_steps_ : array of str
+    objective_steps_ : array of str of shape (n_half_steps,)
         Which half-step each of these was after: "codes", "atoms".
     n_iter_ : int
         Rounds.
@@ -121,7 +121,7 @@ class LabelConsistentKSVD(BaseStackedKSVD):
     >>> from kernelcoding import LabelConsistentKSVD
     >>> X, y = load_digits(return_X_y=True)
     >>> X = normalize(X)
-    >>> classifier = LabelConsistentKSVD(n_atoms=100, n_nonzero=5, max_iter=5)
+    >>> classifier = LabelConsistentKSVD("linear", n_atoms=100, n_nonzero=5, max_iter=5)
     >>> _ = classifier.fit(X[:1000], y[:1000])
     >>> classifier.score(X[1000:], y[1000:]) > 0.9
     True
@@ -129,7 +129,7 @@ class LabelConsistentKSVD(BaseStackedKSVD):
 
     def __init__(
         self,
-        kernel: KernelLike = "linear",
+        kernel: KernelLike = "rbf",
         n_atoms: int | None = None,
         n_nonzero: int | None = None,
         label_weight: float = 1e-4,
@@ -202,7 +202,7 @@ class DiscriminativeKSVD(BaseStackedKSVD):
     >>> from sklearn.datasets import load_digits
     >>> from kernelcoding import DiscriminativeKSVD
     >>> X, y = load_digits(return_X_y=True)
-    >>> classifier = DiscriminativeKSVD("rbf", n_atoms=100, max_iter=5).fit(X[:1000], y[:1000])
+    >>> classifier = DiscriminativeKSVD(n_atoms=100, max_iter=5).fit(X[:1000], y[:1000])
     >>> classifier.score(X[1000:], y[1000:]) > 0.9
     True
     """
@@ -211,7 +211,7 @@ class DiscriminativeKSVD(BaseStackedKSVD):
 
     def __init__(
         self,
-        kernel: KernelLike = "linear",
+        kernel: KernelLike = "rbf",
         n_atoms: int | None = None,
         n_nonzero: int | None = None,
         classifier_weight: float = 1e-3,

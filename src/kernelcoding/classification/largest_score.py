@@ -25,8 +25,8 @@ class LargestScoreMixin(ClassifierMixin):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
 
         Returns
         -------
@@ -41,8 +41,8 @@ class LargestScoreMixin(ClassifierMixin):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
 
         Returns
         -------

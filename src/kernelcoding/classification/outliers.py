@@ -8,13 +8,13 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.base import OutlierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..coders.base import atom_indices
 from ..coders.coding import map_codes
-from ..coders.sparse import KernelSparseCoder
+from ..coders.owner import CoderOwner, given_or_sparse
 from ..coders.transformer import CodingTransformer
 from ..coders.zero_codes import Part, silenced, warn_zero_codes
 from ..dictionary import Dictionary, PointDictionary
@@ -34,7 +34,7 @@ def _sign(detector: KernelOutlierDetector, dtype: np.dtype) -> RowAnswer:
     return RowAnswer((), np.dtype(int))
 
 
-class KernelOutlierDetector(OutlierMixin, BaseEstimator):
+class KernelOutlierDetector(OutlierMixin, CoderOwner):
     r"""Samples whose code leaves a large residual in H are outliers.
 
     .. math:: s(x) = -\|\phi(x) - \Phi(D)\,y(x)\|^2
@@ -102,7 +102,7 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like
+        X : array-like of shape (n_samples, n_features), (n_samples, p, q) or (n_samples, n_samples)
             Samples as the coder wants them, most of them normal.
         y : array-like of shape (n_samples,), default=None
             Handed to the coder, which ignores it unless a parameter says otherwise.
@@ -112,7 +112,7 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
         self : object
             The fitted detector.
         """
-        coder = KernelSparseCoder() if self.coder is None else self.coder
+        coder = given_or_sparse(self.coder)
         _require_coder(coder)
         self._check_contamination()
         self.coder_ = clone(coder).fit(X, y)
@@ -150,8 +150,8 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
 
         Returns
         -------
@@ -167,8 +167,8 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
 
         Returns
         -------
@@ -185,8 +185,8 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
 
         Returns
         -------
@@ -266,7 +266,7 @@ class KernelOutlierDetector(OutlierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        coder = KernelSparseCoder() if self.coder is None else self.coder
+        coder = given_or_sparse(self.coder)
         if hasattr(coder, "__sklearn_tags__"):  # anything else is reported by fit
             tags.input_tags = coder.__sklearn_tags__().input_tags
         return tags

@@ -8,7 +8,7 @@ from typing import Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, assert_all_finite, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ..blocks import Blocks
 from ..coders.base import require_coder
 from ..coders.coding import code_samples, problems
-from ..coders.sparse import KernelSparseCoder
+from ..coders.owner import CoderOwner, given_or_sparse
 from ..coders.transformer import CodingTransformer
 from ..coders.zero_codes import why_zero
 from ..codes import Codes
@@ -41,7 +41,7 @@ def _calibrate(classifier: ResidualClassifier) -> None:
     kept.probabilities(np.zeros((1, rule.n_classes)), rule, classifier.coder_._coding())
 
 
-class ResidualClassifier(ClassifierMixin, BaseEstimator):
+class ResidualClassifier(ClassifierMixin, CoderOwner):
     r"""The class whose own atoms explain a sample best wins.
 
     A sample is coded over the atoms of all classes; class s is judged by its part
@@ -138,7 +138,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, or samples of Dask
+        X : array-like of shape (n_samples, n_features), (n_samples, p, q) or (n_samples, n_samples)
             Samples as the coder wants them. Samples of Dask stay where they are, for coders that
             learn from them (``KernelDictionaryLearning(n_landmarks=...)``): only the landmarks and
             200 samples for probabilities are fetched.
@@ -150,7 +150,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
-        coder = KernelSparseCoder() if self.coder is None else self.coder
+        coder = given_or_sparse(self.coder)
         _require_source_of_codes(coder)
         far = self._samples_far_away(coder, X)
         if far is not None:
@@ -215,8 +215,8 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
 
         Returns
         -------
@@ -234,8 +234,8 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
 
         Returns
         -------
@@ -258,8 +258,8 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
 
         Returns
         -------
@@ -276,8 +276,8 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
         codes : array or CSR array of shape (n, n_atoms)
             Their codes.
 
@@ -301,8 +301,8 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
 
         Returns
         -------
@@ -371,7 +371,7 @@ class ResidualClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        coder = KernelSparseCoder() if self.coder is None else self.coder
+        coder = given_or_sparse(self.coder)
         if hasattr(coder, "__sklearn_tags__"):  # anything else is reported by fit
             tags.input_tags = coder.__sklearn_tags__().input_tags
         return tags

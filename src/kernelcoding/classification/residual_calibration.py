@@ -12,7 +12,6 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.model_selection import train_test_split
 
 from ..coders.coding import code_samples
 from ..codes import Codes
@@ -53,6 +52,8 @@ class ResidualCalibration:
         """A balanced choice of training samples; ``index`` says which the carriers are."""
         rows = np.arange(len(X))
         if len(X) > max(MOST, n_classes):
+            from sklearn.model_selection import train_test_split
+
             counts = np.bincount(numbers, minlength=n_classes)
             fair = counts.min() > 1 and n_classes <= min(MOST, len(X) - MOST)
             balanced = numbers if fair else None

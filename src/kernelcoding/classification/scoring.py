@@ -41,8 +41,8 @@ class ScoringDictionaryLearning(BaseDictionaryLearning):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
 
         Returns
         -------
@@ -59,8 +59,8 @@ class ScoringDictionaryLearning(BaseDictionaryLearning):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
 
         Returns
         -------
@@ -79,8 +79,8 @@ class ScoringDictionaryLearning(BaseDictionaryLearning):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
 
         Returns
         -------

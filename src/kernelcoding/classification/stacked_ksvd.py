@@ -79,7 +79,7 @@ class BaseStackedKSVD(LargestScoreMixin, CodingTransformer):
 
         Parameters
         ----------
-        X : array-like
+        X : array-like of shape (n_samples, n_features), (n_samples, p, q) or (n_samples, n_samples)
             Training samples as the kernel wants them: vectors, stacks of matrices, or the
             training Gram matrix.
         y : array-like of shape (n_samples,)
@@ -249,7 +249,7 @@ def number_of_nonzeros(wanted: int | None, n_atoms: int, dimension: int) -> int:
 
     Codes of many atoms in few dimensions explain a sample with atoms of any class.
     """
-    share = min(n_atoms // 5, dimension // 12, 30)
+    share = min(3 * n_atoms // 10, dimension // 12, 30)
     return min(max(5, share), n_atoms) if wanted is None else wanted
 
 

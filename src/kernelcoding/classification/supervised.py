@@ -131,7 +131,7 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
 
     Attributes
     ----------
-    classes_ : array
+    classes_ : array of shape (n_classes,)
         The labels; for indicator matrices the columns.
     dictionary_, n_atoms_, coder_, kernel_, kernel_history_, n_iter_, n_replaced_, status_
         As in :class:`KernelDictionaryLearning`.
@@ -139,11 +139,11 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
         The last classifier.
     joint_classifier_ : LinearClassifier or BilinearClassifier
         The one learned with the dictionary, on codes that look at labels.
-    objective_history_ : array
+    objective_history_ : array of shape (n_half_steps,)
         After every half-step: first codes and classifier, then atoms, codes, classifier, ...;
         with ``KernelLearning(criterion="joint")``, over the mean squared distance of landmarks,
         of the run that was kept.
-    objective_steps_ : array of str
+    objective_steps_ : array of str of shape (n_half_steps,)
         Which half-step each was after: "codes", "atoms", "classifier", and "kernel" where that is
         joint. In task-driven training also "trial" (mean loss of samples left out) and "epoch"
         (mean loss of all and the classifier's penalty, as "codes" is before the first epoch).
@@ -227,7 +227,7 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
 
         Parameters
         ----------
-        X : array-like, or samples of Dask
+        X : array-like of shape (n_samples, n_features), (n_samples, p, q) or (n_samples, n_samples)
             Training samples. Samples of Dask stay where they are, with ``n_landmarks`` and any
             but the bilinear classifier: workers pass over the blocks once per round, and keep codes
             (found anew, not by a step from the last ones) for the steps of max-margin and logistic

@@ -56,9 +56,17 @@ def hear_interrupts() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _noted(message: Warning | str, *_: object, **__: object) -> None:
-    """A warning as a note: which line of the program has it does not help a user."""
-    note(" ".join(str(message).split()))
+class _Noted:
+    """Warnings as notes, each once: which line of the program has them does not help a user."""
+
+    def __init__(self) -> None:
+        self.said: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
+        sentence = " ".join(str(message).split())
+        if sentence not in self.said:
+            self.said.add(sentence)
+            note(sentence)
 
 
 def friendly(command: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
@@ -77,7 +85,7 @@ def friendly(command: Callable[Parameters, Returned]) -> Callable[Parameters, Re
         hear_interrupts()
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = _noted
+                warnings.showwarning = _Noted()
                 return command(*args, **kwargs)
         except KeyboardInterrupt:
             Console(stderr=True).print("Interrupted.")

@@ -3,90 +3,76 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from .. import persistence
 from ..own_data.evaluation import evaluated
 from ..own_data.parts import features_of
 from ..own_data.pictures import is_picture_model, labelled_pictures
 from ..records import EvaluationRecord
-from ..tables import read_samples
+from ..tables import Request, read_samples
+from . import options
 from .comparison import plain_table
 from .console import console, friendly
-from .options import (
-    OUTPUT,
-    Data,
-    Encoding,
-    Force,
-    Header,
-    Model,
-    SafeCsv,
-    Separator,
-    Target,
-    Verbose,
-    request_for,
-)
 from .output_files import check_output
-from .predict import model_input
-from .progress import heard
+from .predict import classifier_of, model_input
+from .progress import followed
 
 MOST_CLASSES = 30
-Report = Annotated[
-    Path | None, typer.Option(help="A page to write, .html.", rich_help_panel=OUTPUT)
-]
 
 
 @friendly
 def evaluate_command(
-    model: Model,
-    data: Data,
-    target: Target = None,
-    report: Report = None,
-    header: Header = None,
-    sep: Separator = None,
-    encoding: Encoding = None,
-    safe_csv: SafeCsv = False,
-    verbose: Verbose = False,
-    force: Force = False,
+    model: options.Model,
+    data: options.Data,
+    target: options.Target = None,
+    report: options.Report = None,
+    header: options.Header = None,
+    sep: options.Separator = None,
+    encoding: options.Encoding = None,
+    safe_csv: options.SafeCsv = False,
+    masks: options.Masks = None,
+    verbose: options.Verbose = False,
+    force: options.Force = False,
 ) -> None:
     """Judge a model on samples with known labels; the labels are where they were in training.
 
     [dim]kernelcoding evaluate model.kc test.csv --report page.html[/]
     """
     check_report(report, [model, *data], force)
-    fitted, about = persistence.load(model), persistence.about(model)
-    if not hasattr(fitted, "predict"):
-        raise ValueError(f"{model} holds a {type(fitted).__name__}, which predicts no labels.")
-    where = ", ".join(path.name for path in data)
+    fitted = classifier_of(model)
     if is_picture_model(fitted):
-        pictures = labelled_pictures(data[0], None)
+        options.refuse_given({"--target": target}, "Pictures have no columns")
+        pictures = labelled_pictures(options.one_folder(data), masks)
         assert pictures.labels is not None
-        title = f"{model.name} on {where}"
-        found = evaluated(fitted, pictures.images, pictures.labels, about, where, title)
-        _finish(found, report)
-        return
-    features = features_of(fitted)
-    wanted = target if target is not None else features.target
-    if wanted is None and data[0].suffix != ".npz":
+        X, y = pictures.images, pictures.labels
+    else:
+        options.refuse_given({"--masks": masks}, "Masks are for folders of pictures")
+        features = features_of(fitted)
+        wanted = target if target is not None else features.target
+        request = options.request_for(features, wanted, header, sep, encoding, (), safe_csv)
+        X, y = _labelled(data, request, fitted)
+    where = ", ".join(path.name for path in data)
+    title = f"{model.name} on {where}"
+    with followed("Judging", verbose, bar=isinstance(X, list)) as watch:
+        found = evaluated(fitted, X, y, persistence.about(model), where, title, watch)
+    tell_evaluation(found)
+    if report is not None:
+        write_page(found, report)
+
+
+def _labelled(data: list[Path], request: Request, model: BaseEstimator) -> tuple[Any, NDArray]:
+    if request.target is None and data[0].suffix != ".npz":
         raise ValueError("Which column holds the labels? Say --target.")
-    request = request_for(features, wanted, header, sep, encoding, (), safe_csv)
     samples = read_samples(data, request)
     if samples.y is None:
         raise ValueError(
             f"{data[0]} holds no labels to compare with: --target, or y in an NPZ file."
         )
-    X = model_input(samples, data, fitted)
-    with heard(verbose):
-        found = evaluated(fitted, X, samples.y, about, where, f"{model.name} on {where}")
-    _finish(found, report)
-
-
-def _finish(found: EvaluationRecord, report: Path | None) -> None:
-    tell_evaluation(found)
-    if report is not None:
-        write_page(found, report)
+    return model_input(samples, data, model), samples.y
 
 
 def check_report(report: Path | None, inputs: list[Path], force: bool) -> None:

@@ -16,7 +16,7 @@ from ..own_data.preparing import Prepared, prepared
 from ..own_data.targets import refuse_regression
 from ..tables import LabelledSamples, Request, Wishes, read_samples
 from .console import check_jobs, console, friendly, note
-from .evaluate import Report, check_report, tell_evaluation, write_page
+from .evaluate import check_report, tell_evaluation, write_page
 from .options import (
     DATA,
     MODEL,
@@ -32,10 +32,14 @@ from .options import (
     EngineOption,
     Force,
     Header,
+    Masks,
+    Report,
     SafeCsv,
     Separator,
     Target,
     Verbose,
+    one_folder,
+    refuse_given,
 )
 from .output_files import check_output
 from .pictures import Features, fit_folder
@@ -69,8 +73,9 @@ def fit_command(
         ),
     ] = ClassifierName.auto,
     kernel: Annotated[
-        str, typer.Option(help="rbf, linear, poly, laplacian, chi2, ...", rich_help_panel=MODEL)
-    ] = "rbf",
+        str | None,
+        typer.Option(help="rbf (the default), linear, poly, chi2, ...", rich_help_panel=MODEL),
+    ] = None,
     gamma: Annotated[
         str | None,
         typer.Option(help="Width: a number, median, 0.3*median, scale.", rich_help_panel=MODEL),
@@ -120,9 +125,7 @@ def fit_command(
     features: Annotated[
         Features, typer.Option(help="Descriptors of pictures.", rich_help_panel=DATA)
     ] = Features.auto,
-    masks: Annotated[
-        Path | None, typer.Option(help="Folder of masks of pictures.", rich_help_panel=DATA)
-    ] = None,
+    masks: Masks = None,
     header: Header = None,
     sep: Separator = None,
     encoding: Encoding = None,
@@ -152,7 +155,7 @@ def fit_command(
     choices = Choices(
         coder=coder and str(coder),
         classifier=None if classifier is ClassifierName.auto else str(classifier),
-        kernel=kernel,
+        kernel=kernel or "rbf",
         gamma=_width(gamma),
         alpha=alpha,
         neighbors=neighbors,
@@ -166,9 +169,13 @@ def fit_command(
     )
     choices.kernel_of(choices.gamma)  # a kernel without a width is told before the work
     if any(path.is_dir() for path in data):
-        _refuse_table_options(data, target, report)
-        fit_folder(data[0], masks, features, choices, str(search), out, verbose)
+        given = {"--target": target, "--groups": groups, "--kernel": kernel, "--drop": drop,
+                 "--columns": columns, "--keep": keep, "--types": types, "--header": header,
+                 "--sep": sep, "--encoding": encoding}  # fmt: skip
+        refuse_given(given, "Sub-folders are the classes of pictures, which have no columns")
+        fit_folder(one_folder(data), masks, features, choices, str(search), out, report, verbose)
         return
+    refuse_given({"--masks": masks}, "Masks are for folders of pictures")
     told = _told_types(types)
     words = frozenset(name for name, kind in told.items() if kind == "category" and name != target)
     request = Request(
@@ -187,7 +194,7 @@ def fit_command(
     wishes = _wishes(samples, drop, columns, keep, told, target)
     if samples.y is not None and told.get(target or "") != "category":
         refuse_regression(samples.y, source, target)
-    ready = prepared(samples, source, wishes, kernel, scale, target)
+    ready = prepared(samples, source, wishes, choices.kernel, scale, target)
     note(*ready.notes)
     effort = _effort(search, samples, choices)
     with heard(verbose), watched("Comparing models") as watch:
@@ -200,15 +207,6 @@ def fit_command(
         held_out = evaluate_left_out(samples, ready, found, groups, choices.seed)
         tell_evaluation(held_out)
         write_page(held_out, report)
-
-
-def _refuse_table_options(data: list[Path], target: str | None, report: Path | None) -> None:
-    if len(data) > 1:
-        raise ValueError("Give one folder of pictures, whose sub-folders are the classes.")
-    if target is not None:
-        raise ValueError("Sub-folders are the classes of pictures: leave --target out.")
-    if report is not None:
-        raise ValueError("For pictures, --report is an option of evaluate, with another folder.")
 
 
 def _width(gamma: str | None) -> str | float | None:

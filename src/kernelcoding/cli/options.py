@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -99,6 +100,34 @@ Verbose = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Show what long calls do.", rich_help_panel=OUTPUT),
 ]
+Report = Annotated[
+    Path | None, typer.Option(help="A page to write, .html.", rich_help_panel=OUTPUT)
+]
+Masks = Annotated[
+    Path | None, typer.Option(help="Folder of masks of pictures.", rich_help_panel=DATA)
+]
+
+
+def one_folder(data: list[Path]) -> Path:
+    """The folder of pictures that was given; several are refused."""
+    if len(data) > 1:
+        raise ValueError("Give one folder of pictures, whose sub-folders are the classes.")
+    return data[0]
+
+
+def refuse_given(given: Mapping[str, object], why: str) -> None:
+    """Refuse options that were given where they mean nothing.
+
+    Parameters
+    ----------
+    given : mapping of str to object
+        Options and what they were given; None, False and nothing at all are not given.
+    why : str
+        A sentence.
+    """
+    named = [option for option, value in given.items() if value is not None and value != []]
+    if named:
+        raise ValueError(f"{why}: leave {', '.join(named)} out.")
 
 
 def request_for(

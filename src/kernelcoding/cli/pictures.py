@@ -9,6 +9,7 @@ from .. import persistence
 from ..model_search import Choices
 from ..own_data.fitting import FittedModel
 from .console import console, note
+from .evaluate import tell_evaluation, write_page
 from .progress import heard, watched
 from .shown import search_table
 
@@ -29,18 +30,24 @@ def fit_folder(
     choices: Choices,
     effort: str,
     out: Path,
+    report: Path | None,
     verbose: bool,
 ) -> None:
-    """Fit a model to a folder whose sub-folders are classes, and write it."""
+    """Fit a model to a folder whose sub-folders are classes, and write it, perhaps with a page."""
     from ..own_data.pictures import fit_pictures, labelled_pictures
 
     pictures = labelled_pictures(folder, masks)
     with heard(verbose), watched("Pictures") as watch:
-        found = fit_pictures(pictures, str(features), choices, effort, watch)
+        fitted = fit_pictures(pictures, str(features), choices, effort, watch)
+    found = fitted.whole
     found.about["data"] = [folder.name]
     found.about["target"] = None
     persistence.save(found.model, out, about=found.about)
     _tell(found, len(pictures.images), out)
+    if report is not None:
+        held_out = fitted.left_out(choices.seed)
+        tell_evaluation(held_out)
+        write_page(held_out, report)
 
 
 def _tell(found: FittedModel, n_pictures: int, out: Path) -> None:

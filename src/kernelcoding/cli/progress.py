@@ -16,10 +16,14 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from ..memory import memory_advice
 from .console import note
 
 Watch = Callable[[str, int, int], None]
 LOGGER = "kernelcoding"
+ADVICE = (
+    "Give fewer rows at a time, or fit a model that keeps fewer: kernelcoding fit --landmarks 2000."
+)
 
 
 @contextmanager
@@ -46,6 +50,27 @@ def watched(title: str) -> Iterator[Watch]:
             bar.update(task, description=f"{title}: {what}", completed=n_done, total=n_all)
 
         yield watch
+
+
+@contextmanager
+def followed(title: str, verbose: bool, bar: bool = False) -> Iterator[Watch | None]:
+    """What the library logs, and a bar where it is asked for: None if it is not.
+
+    Parameters
+    ----------
+    title : str
+        Of the bar.
+    verbose : bool
+        Whether to show all there is.
+    bar : bool, default=False
+        Whether to show a bar in any case.
+    """
+    with heard(verbose), memory_advice(ADVICE, instead=True):
+        if not verbose and not bar:
+            yield None
+            return
+        with watched(title) as watch:
+            yield watch
 
 
 class _Notes(logging.Handler):

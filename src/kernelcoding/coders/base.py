@@ -22,8 +22,9 @@ from ..kernel_learning import (
 )
 from ..kernels import Kernel, as_kernel
 from ..kernels.names import KernelLike
+from ..parallel import steady_blas
 from ..solvers.result import Options
-from ..stacks import Stack
+from ..stacks import Stack, width
 from ..validation import samples
 from .transformer import CodingTransformer
 
@@ -73,7 +74,7 @@ class BaseKernelCoder(CodingTransformer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), (n_samples, p, q) or (n, n)
+        X : array-like of shape (n_samples, n_features), (n_samples, p, q) or (n_samples, n_samples)
             Vectors (also sparse), stacks of matrices, or the training Gram matrix, as the kernel
             wants; for a kernel of several views, a dict, a tuple, a data frame or
             :class:`~kernelcoding.Views` of such stacks; for a function of yours, a sequence of
@@ -89,18 +90,21 @@ class BaseKernelCoder(CodingTransformer):
         self._check_parameters()
         kernel = self._given_kernel()
         stack: Stack = samples(self, X, kernel, reset=True)
-        self.kernel_ = self._resolve(kernel, stack)
         random_state = check_random_state(self.random_state)
         outline = self._outline()
-        self.dictionary_ = build_dictionary(
-            self.kernel_,
-            stack,
-            self.atoms,
-            self.init,
-            random_state,
-            whole=outline.uses_gram,
-            by_parts=outline.rows_by_parts(1) > 0,
-        )
+        # A spectrum, where a kernel's sign is not known, costs more than all comparisons.
+        cost = width(stack) if kernel.is_positive_definite else len(stack)
+        with steady_blas(len(stack) ** 2 * cost):
+            self.kernel_ = self._resolve(kernel, stack)
+            self.dictionary_ = build_dictionary(
+                self.kernel_,
+                stack,
+                self.atoms,
+                self.init,
+                random_state,
+                whole=outline.uses_gram,
+                by_parts=outline.rows_by_parts(1) > 0,
+            )
         self._n_features_out = self.dictionary_.n_atoms
         self._take_labels(stack, y)
         self.formulation().check(self.dictionary_.n_atoms)

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import gen_batches
 
-from ..codes import Codes, is_csr, zero_rows
+from ..codes import Codes, is_csr, stacked, zero_rows
 from ..dictionary import Dictionary
 from ..formulations import Formulation
 from ..memory import memory_advice
 from ..parallel import count_threads, map_blocks, steady_blas
 from ..problem import CodingProblem
 from ..solvers.result import CodingResult, Convergence, Options, Status
-from ..stacks import precision
+from ..stacks import precision, width
 from .zero_codes import Part, warn_zero_codes
 
 # Samples are coded in blocks whose cross-similarities take about this many numbers: small enough
@@ -95,8 +95,7 @@ def map_codes(
         return keep(rows, problem, result), result.convergence, zero_rows(result.codes)
 
     n_rows = _rows_together(formulation, options, dictionary, len(X))
-    width = int(np.prod(getattr(X, "shape", (0,))[1:]))
-    product = min(n_rows, len(X)) * dictionary.n_atoms * width
+    product = min(n_rows, len(X)) * dictionary.n_atoms * width(X)
     with memory_advice(FEWER_SAMPLES), steady_blas(product):
         found = map_blocks(code, len(X), n_rows, options.n_jobs)
     convergence = sum((ended for _, ended, _ in found), Convergence())
@@ -136,9 +135,7 @@ def code_samples(
             stacklevel,
             tell_zeros,
         )
-        return with_short_indices(
-            sparse.vstack(blocks, format="csr").astype(precision(X), copy=False)
-        )
+        return with_short_indices(stacked(blocks).astype(precision(X), copy=False))
     # Zeros cost nothing until they are touched: sparse codes touch few.
     make = np.zeros if compact else np.empty
     with memory_advice(FEWER_SAMPLES):
@@ -160,3 +157,16 @@ def with_short_indices(codes: sparse.csr_array) -> sparse.csr_array:
         codes.indices = codes.indices.astype(np.int32, copy=False)
         codes.indptr = codes.indptr.astype(np.int32, copy=False)
     return codes
+
+
+def mean_objective(
+    formulation: Formulation, options: Options, dictionary: Dictionary, X: NDArray
+) -> float:
+    """The objective of coding checked samples, mean over samples, in double precision."""
+    codes = code_samples(formulation, options, dictionary, X, stacklevel=6)
+    total = 0.0
+    for rows, problem in problems(dictionary, X):
+        exact, part = problem.astype(np.float64), codes[rows].astype(np.float64)
+        total += 0.5 * exact.squared_error(part).sum()
+        total += formulation.value(exact, part).sum()
+    return float(total) / len(X)

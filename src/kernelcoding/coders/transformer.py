@@ -54,9 +54,9 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         Parameters
         ----------
-        X : array-like
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
             Samples as in :meth:`fit`; with a precomputed kernel, their similarities to all
-            training samples, shape (n, n_train). Samples of Dask (an array, a data frame, a list
+            training samples, shape (n, n_samples). Samples of Dask (an array, a data frame, a list
             of delayed blocks) are coded lazily, one task per block, as by all methods that follow.
 
         Returns
@@ -75,8 +75,8 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
         codes : array of shape (n, n_atoms), default=None
             Their codes; computed where not given.
 
@@ -103,8 +103,8 @@ class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
         codes : array or CSR array of shape (n, n_atoms)
             Codes of any origin.
 

@@ -19,6 +19,9 @@ NOTHING_IN_COMMON = (
     "or the kernel far too narrow?)."
 )
 
+# Similarities below this share of k(x, x) are a matter of the kernel, not of alpha.
+UNLIKE = 1e-3
+
 # What a code is, and some samples: a formulation may differ from block to block.
 Part: TypeAlias = tuple[Formulation, CodingProblem]
 
@@ -31,14 +34,15 @@ def why_zero(parts: Iterable[Part]) -> str:
     parts : iterable of pairs of Formulation and CodingProblem
         Of the samples whose codes are zero; a formulation knows the largest useful alpha, or not.
     """
-    largest, known, alike, alpha = 0.0, True, False, np.nan
+    largest, known, alpha, closest, own = 0.0, True, np.nan, 0.0, 0.0
     for formulation, problem in parts:
-        alike = alike or bool(problem.cross.any())
+        closest = max(closest, float(np.abs(problem.cross).max(initial=0.0)))
+        own = max(own, float(problem.self_similarity.max(initial=0.0)))
         critical = formulation.critical_alpha(problem)
         known = known and critical is not None
         largest = max(largest, 0.0 if critical is None else float(critical.max(initial=0.0)))
         alpha = float(getattr(formulation, "alpha", np.nan))
-    if not alike or (known and largest == 0.0):
+    if closest == 0.0 or (known and largest == 0.0):
         return NOTHING_IN_COMMON
     if not known or not np.isfinite([largest, alpha]).all():
         return "use a smaller alpha or a wider kernel."
@@ -47,6 +51,12 @@ def why_zero(parts: Iterable[Part]) -> str:
             f"alpha={alpha:g} is not too large (the largest that uses any atom at all is "
             f"{largest:.3g}), but zero was within the tolerance or the iteration limit; use a "
             "smaller tol or a larger max_iter."
+        )
+    if closest < UNLIKE * own:
+        return (
+            f"no sample is similar to any atom: similarities are at most {closest:.2g}, where "
+            f'k(x, x) is {own:.2g}. Use a wider kernel, such as gamma="median", or bring features '
+            "to one scale (StandardScaler), before a smaller alpha."
         )
     return (
         f"alpha={alpha:g} is too large for these samples. The largest alpha that uses any atom at "

@@ -151,9 +151,11 @@ def _make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
-        if path.exists():  # and is no folder
+        if path.is_file():
             raise
-        raise FileNotFoundError(str(path)) from error  # it was there, and no more a moment later
+        # It was there, and no more a moment later; by now others may have made it again, so
+        # that nothing but a file says that no folder can be made here.
+        raise FileNotFoundError(str(path)) from error
 
 
 def _lock(file: BinaryIO) -> None:

@@ -52,7 +52,7 @@ def build_dictionary(
     """
     if isinstance(atoms, Dictionary):
         return _fitting(atoms, X)
-    count = _compared(X, atoms, init)
+    count = _compared(kernel, X, atoms, init)
     # A given matrix is there already; whether it is definite is asked of some atoms, then.
     by_parts = by_parts and (bool(kernel.is_positive_definite) or kernel.uses_index)
     needed = whole or not kernel.is_positive_definite
@@ -88,12 +88,15 @@ def _built(
     return _given(kernel, X, atoms)
 
 
-def _compared(X: Stack, atoms: int | ArrayLike | None, init: str) -> int:
-    """How many points are compared with each other."""
+def _compared(kernel: Kernel, X: Stack, atoms: int | ArrayLike | None, init: str) -> int:
+    """How many points are compared with each other, all at once."""
     if atoms is None:
         return len(X)
     if isinstance(atoms, (int, np.integer)):
-        return len(X) if init == MEANS else min(max(int(atoms), 0), len(X))
+        # The means of clusters look at all samples: by parts, where the whole is too large.
+        fits = within_budget(gram_size(kernel, len(X), precision(X)))
+        every = init == MEANS and (fits or not kernel.is_positive_definite)
+        return len(X) if every else min(max(int(atoms), 0), len(X))
     points = as_points(atoms, X)
     stacked = isinstance(points, Views) or points.ndim > 0  # what is no stack is refused later
     return len(points) if stacked else 0
@@ -160,7 +163,7 @@ def _chosen(
     if init != MEANS:
         return PointDictionary(kernel, X[index], index)
     samples = PointDictionary(kernel, X, np.arange(len(X)))
-    return CombinationDictionary(samples, cluster_means(samples.gram, index))
+    return CombinationDictionary(samples, cluster_means(samples.facts, index).toarray())
 
 
 def choose_landmarks(

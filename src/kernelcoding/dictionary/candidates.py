@@ -7,8 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ..gram import GramFacts
 from ..kernels.base import Kernel
 from ..stacks import Stack
+from .point_gram import PointGram
 
 
 class Candidates:
@@ -69,10 +71,9 @@ class Candidates:
         chosen = self.kernel.prepare(self.X[rows], self.index[rows])
         return self.kernel.between(self.kernel.prepare(self.X), chosen)
 
-    def matrix(self) -> NDArray:
-        """All similarities, (n, n)."""
-        prepared = self.kernel.prepare(self.X, self.index)
-        return self.kernel.between(prepared, prepared).astype(np.float64, copy=False)
+    def facts(self) -> GramFacts:
+        """All similarities: whole, or the parts that are asked for."""
+        return PointGram(self.kernel, self.kernel.prepare(self.X, self.index), len(self))
 
 
 class KnownCandidates(Candidates):
@@ -104,6 +105,6 @@ class KnownCandidates(Candidates):
         """Similarities of all samples to some of them, (n, m)."""
         return self.known[:, index]
 
-    def matrix(self) -> NDArray:
-        """All similarities, (n, n)."""
-        return self.known
+    def facts(self) -> GramFacts:
+        """All similarities."""
+        return GramFacts(self.known)

@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from ..codes import row_sums
 from ..gram import GramFacts
 from .candidates import Candidates
 
@@ -140,24 +142,29 @@ def named_choice(name: str, parameter: str, means: bool = False) -> str:
     return name
 
 
-def cluster_means(gram: NDArray, starts: NDArray, sample_weight: NDArray | None = None) -> NDArray:
-    """Lloyd's algorithm on a kernel matrix, from samples as centres: weights of the means."""
-    n_atoms = len(starts)
-    centres = np.zeros((len(gram), n_atoms), dtype=gram.dtype)
-    centres[starts, np.arange(n_atoms)] = 1.0
-    labels = np.full(len(gram), -1)
+def cluster_means(
+    facts: GramFacts, starts: NDArray, sample_weight: NDArray | None = None
+) -> sparse.csr_array:
+    """Lloyd's algorithm in H, from samples as centres: weights of the means, (n, n_atoms).
+
+    Each round costs all inner products of the samples, where their matrix is not at hand.
+    """
+    n_samples, n_atoms = facts.n_atoms, len(starts)
+    shape, dtype = (n_samples, n_atoms), facts.dtype
+    centres = sparse.csr_array((np.ones(n_atoms, dtype), (starts, np.arange(n_atoms))), shape=shape)
+    labels = np.full(n_samples, -1)
     for _ in range(MAX_LLOYD_ROUNDS):
-        cross = gram @ centres
-        scores = np.einsum("ij,ij->j", centres, cross) - 2.0 * cross
+        cross = facts.times(centres)
+        scores = row_sums(centres.T, cross.T) - 2.0 * cross
         new_labels = scores.argmin(axis=1)
-        _refill_empty(new_labels, scores.min(axis=1) + np.diag(gram), n_atoms)
+        _refill_empty(new_labels, scores.min(axis=1) + facts.squares, n_atoms)
         if np.array_equal(new_labels, labels):
             break
         labels = new_labels
-        centres = (labels[:, None] == np.arange(n_atoms)).astype(gram.dtype)
-        if sample_weight is not None:
-            centres *= sample_weight[:, None]
-        centres /= centres.sum(axis=0)
+        shares = np.ones(n_samples) if sample_weight is None else sample_weight
+        shares = shares / np.bincount(labels, shares, n_atoms)[labels]
+        place = np.arange(n_samples), labels
+        centres = sparse.csr_array((shares.astype(dtype), place), shape=shape)
     return centres
 
 

@@ -47,7 +47,7 @@ class CombinationDictionary(Dictionary):
     @cached_property
     def gram(self) -> NDArray:
         """Inner products of the atoms, (N, N)."""
-        gram = self.weights.T @ (self.landmarks.gram @ self.weights)
+        gram = self.weights.T @ self.landmarks.facts.times(self.weights)
         return 0.5 * (gram + gram.T)
 
     def similarities(self, X: NDArray) -> tuple[NDArray, NDArray]:

@@ -232,7 +232,9 @@ class PointProblem(CodingProblem):
             return super().compared(rows, used)
         atoms = single.of_atoms(used)
         both = SingleRows(*(np.concatenate(pair) for pair in zip(samples, atoms, strict=True)))
-        tiles = ((tile, single.between(both, tile)) for tile in self._tiles(len(both.errors)))
+        n_rows = len(both.errors)
+        room = np.empty(n_rows * min(self._tile_step(n_rows), self.n_atoms), np.float32)
+        tiles = ((tile, single.between(both, tile, room)) for tile in self._tiles(n_rows))
         return Comparison(samples.errors, atoms.errors, tiles)
 
     def nearest(self, n_neighbors: int) -> Neighbours:

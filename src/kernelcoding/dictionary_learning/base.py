@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
 
 from ..blocks import Blocks
 from ..coders.base import BaseKernelCoder, fitted_with, options_of
-from ..coders.sparse import KernelSparseCoder
+from ..coders.owner import CoderOwner, given_or_sparse
 from ..coders.transformer import CodingTransformer
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..dictionary.building import choose_landmarks, given_landmarks
@@ -36,6 +36,7 @@ from ..kernel_learning import (
 from ..kernels import Kernel, as_kernel
 from ..parallel import steady_blas
 from ..solvers.result import Options
+from ..stacks import width
 from ..validation import number_of_atoms, samples
 from .checks import (
     atoms_to_learn,
@@ -48,14 +49,14 @@ from .checks import (
 from .far import at_hand, far_samples, followed, measured, require_landmarks
 from .frames import Frame, LandmarkFrame, SampleFrame, sample_frame
 from .loop import Alternation, Keeps, Outcome, Progress
-from .preimages import preimages_of
+from .preimages import PreimagesMixin
 from .starts import first_atoms, has_classes
 from .stepping import Learner
 
 REPRESENTATIVES = 10
 
 
-class BaseDictionaryLearning(CodingTransformer):
+class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
     """Learns atoms in turn with codes, and perhaps with more; subclasses say with what."""
 
     coder: BaseKernelCoder | None
@@ -98,10 +99,11 @@ class BaseDictionaryLearning(CodingTransformer):
         """Learn kernel and atoms from checked samples; the learner and how it ended."""
         self._check_samples(X, y, coder, sample_weight)
         require_landmarks(self, X, self)
-        self.kernel_ = self._resolved(kernel, X, sample_weight)
         random_state = check_random_state(self.random_state)
-        frame = self._frame(X, random_state, sample_weight)
-        vectors, chosen = self._start(frame, X, y, random_state)
+        with steady_blas(len(X) * (self.n_landmarks or len(X)) * width(X)):
+            self.kernel_ = self._resolved(kernel, X, sample_weight)
+            frame = self._frame(X, random_state, sample_weight)
+            vectors, chosen = self._start(frame, X, y, random_state)
         coder = self._with_atom_labels(coder, y, chosen)
         formulation, options = self._coding_of(coder)
         if self.learn_kernel:
@@ -262,22 +264,12 @@ class BaseDictionaryLearning(CodingTransformer):
         new.sample_weight = frame.sample_weight
         return new, new.coordinates(landmarks.facts.double @ weights, weights)
 
-    def preimages(self, n_steps: int = 100) -> NDArray:
-        """Points of the input space that show the atoms, (n_atoms, n_features).
-
-        Exact for the linear kernel and for atoms that are points; for the Gaussian kernel the
-        points most similar to the atoms, by fixed-point iteration; for other kernels on vectors
-        the most similar landmarks.
-        """
-        check_is_fitted(self, "dictionary_")
-        return preimages_of(self.dictionary_, n_steps)
-
     # Machinery -------------------------------------------------------------------------------
 
     def _checked(self) -> tuple[BaseKernelCoder, Kernel]:
         """The coder and its kernel, parameters checked."""
         check_settings(self)
-        coder = KernelSparseCoder() if self.coder is None else self.coder
+        coder = given_or_sparse(self.coder)
         check_coder(coder)
         return coder, as_kernel(coder.kernel)
 
@@ -391,7 +383,7 @@ class BaseDictionaryLearning(CodingTransformer):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        coder = KernelSparseCoder() if self.coder is None else self.coder
+        coder = given_or_sparse(self.coder)
         tags.input_tags = get_tags(coder).input_tags
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

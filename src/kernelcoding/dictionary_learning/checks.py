@@ -13,12 +13,14 @@ from ..coders.coding import problems
 from ..coders.transformer import CodingTransformer
 from ..coders.zero_codes import Part, silenced, warn_zero_codes, why_zero
 from ..dictionary.choosing import named_choice
+from ..distributed.inputs import is_lazy
 from ..formulations import Formulation
 from ..kernels.base import Kernel
 from ..problem import CodingProblem
 from ..solvers.result import Convergence, Status
 from ..validation import check_count, check_positive
 from .frames import Frame
+from .updates import UPDATES, named_update
 
 
 class Settings(Protocol):
@@ -69,6 +71,25 @@ def check_forgetting(forgetting: float | str) -> None:
         check_positive("forgetting", forgetting)
         if float(forgetting) > 1:
             raise ValueError(f"forgetting must be at most 1, got {forgetting!r}.")
+
+
+def check_online(update: str, kernel: Kernel, X: object) -> None:
+    """Refuse what `partial_fit` cannot learn from."""
+    if kernel.uses_index:
+        raise ValueError(
+            "partial_fit needs samples, not similarities: a precomputed kernel ties all "
+            "samples to one training set. Use fit, or a kernel of samples."
+        )
+    if not named_update(update).learns_online:
+        names = [name for name, kind in UPDATES.items() if kind.learns_online]
+        raise ValueError(
+            f"partial_fit keeps no codes, which update={update!r} needs. Use one of {names}."
+        )
+    if is_lazy(X):
+        raise ValueError(
+            "partial_fit learns from one batch in memory. Call fit(X) with samples of Dask, or "
+            "partial_fit(block.compute()) for each of their blocks."
+        )
 
 
 def check_coder(coder: BaseKernelCoder) -> None:

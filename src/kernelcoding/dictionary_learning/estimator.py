@@ -12,15 +12,14 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from ..coders.base import BaseKernelCoder
-from ..coders.coding import code_samples, problems
+from ..coders.coding import mean_objective
 from ..dictionary import PointDictionary
-from ..distributed.inputs import is_lazy
 from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings, prepared_start
 from ..kernels import Gaussian, Kernel
 from ..solvers.result import Options
 from .checkpoints import check_checkpoint
-from .checks import check_forgetting, tell_zero_codes
+from .checks import check_forgetting, check_online, tell_zero_codes
 from .class_wise_learning import ClassWiseDictionaryLearning, learns_from_batches
 from .far import at_hand
 from .frames import Frame, LandmarkFrame, unit_norms
@@ -30,7 +29,7 @@ from .online import OnlineState
 from .point_learner import PointLearner
 from .stepping import Learner
 from .sums import Sums
-from .updates import UPDATES, named_update, update_for
+from .updates import named_update, update_for
 from .updates.points import PointsUpdate
 
 
@@ -102,15 +101,15 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         The coder, fitted with the learned dictionary.
     kernel_ : Kernel
         Resolved on the training data.
-    objective_history_ : array
+    objective_history_ : array of shape (n_half_steps,)
         Mean objective after every half-step: first codes, then atoms, codes, atoms, codes, ...
         With ``partial_fit``, of each batch before it was learned from.
-    objective_steps_ : array of str
+    objective_steps_ : array of str of shape (n_half_steps,)
         Which half-step each of these was after: "codes", "atoms".
     representatives_ : array of shape (n_atoms, at most 10)
         For each atom the training samples with the largest weights in it, largest first (with
         landmarks given as points or ``partial_fit``: indices of landmarks).
-    kernel_history_ : array
+    kernel_history_ : array of shape (n_steps,)
         With ``learn_kernel``, what was minimised after every accepted step: the ratio of objective
         and discrepancy, or with ``criterion="held-out"`` the loss of labels.
     kernel_status_ : str
@@ -201,7 +200,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
 
         Parameters
         ----------
-        X : array-like, samples of Dask, or an iterator of arrays
+        X : array-like of shape (n_samples, n_features), (n_samples, p, q) or (n_samples, n_samples)
             Training samples; may be memory-mapped. A Dask array, a Dask data frame or a list of
             delayed blocks stays where it is: with ``n_landmarks``, workers pass over the blocks
             once per round, and what is learned is an estimator like any other (a kernel's
@@ -295,8 +294,8 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
 
         Parameters
         ----------
-        X : array-like
-            Samples.
+        X : array-like of shape (n_samples, n_features) or (n_samples, p, q)
+            A batch of samples.
         y : array-like of shape (n_samples,), default=None
             Class labels, for a balanced first dictionary.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -308,28 +307,13 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             The fitted estimator.
         """
         coder, kernel = self._checked()
-        if kernel.uses_index:
-            raise ValueError(
-                "partial_fit needs samples, not similarities: a precomputed kernel ties all "
-                "samples to one training set. Use fit, or a kernel of samples."
-            )
-        if not named_update(self.update).learns_online:
-            names = [name for name, kind in UPDATES.items() if kind.learns_online]
-            raise ValueError(
-                f"partial_fit keeps no codes, which update={self.update!r} needs. "
-                f"Use one of {names}."
-            )
+        check_online(self.update, kernel, X)
         learned = getattr(self, "_learned", None)
         if learned is not None:
             frame, (vectors, sums) = learned
             self._online = OnlineState.after(frame, vectors, sums)
             self._learned = None
         first = getattr(self, "_online", None) is None
-        if is_lazy(X):
-            raise ValueError(
-                "partial_fit learns from one batch in memory. Call fit(X) with samples of Dask, or "
-                "partial_fit(block.compute()) for each of their blocks."
-            )
         X = self._validate_training(X, kernel, reset=first)
         weight = self._checked_weight(sample_weight, X)
         if first:
@@ -382,16 +366,24 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         return coder
 
     def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
-        """Minus the mean objective of coding these samples: larger is better."""
+        """Minus the mean objective of coding these samples: larger is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as in :meth:`fit`.
+        y : ignored
+            For pipelines and searches.
+
+        Returns
+        -------
+        score : float
+            Comparable between numbers of atoms, not between values of alpha or kernels,
+            which change the objective.
+        """
         X = self._validate_query(X)
         formulation, options = self._coding()
-        codes = code_samples(formulation, options, self.dictionary_, X)
-        total = 0.0
-        for rows, problem in problems(self.dictionary_, X):
-            exact, part = problem.astype(np.float64), codes[rows].astype(np.float64)
-            total += 0.5 * exact.squared_error(part).sum()
-            total += formulation.value(exact, part).sum()
-        return -float(total) / len(X)
+        return -mean_objective(formulation, options, self.dictionary_, X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..kernels import Gaussian, Linear
@@ -93,3 +94,29 @@ def preimages_of(dictionary: Dictionary, steps: int) -> NDArray | sparse.csr_arr
 def _shown(points: NDArray | SparseVectors) -> NDArray | sparse.csr_array:
     """Points as users know them."""
     return points.tocsr() if isinstance(points, SparseVectors) else points
+
+
+class PreimagesMixin:
+    """The atoms of a learned dictionary, as points."""
+
+    dictionary_: Dictionary
+
+    def preimages(self, n_steps: int = 100) -> NDArray:
+        """Points of the input space that show the atoms.
+
+        Exact for the linear kernel and for atoms that are points; for the Gaussian kernel the
+        points most similar to the atoms, by fixed-point iteration; for other kernels on vectors
+        the most similar landmarks.
+
+        Parameters
+        ----------
+        n_steps : int, default=100
+            Most steps of the fixed-point iteration.
+
+        Returns
+        -------
+        points : array of shape (n_atoms, n_features)
+            One point per atom, in the order of ``dictionary_``.
+        """
+        check_is_fitted(self, "dictionary_")
+        return preimages_of(self.dictionary_, n_steps)

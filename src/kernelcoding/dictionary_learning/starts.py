@@ -40,19 +40,23 @@ def initial_loads(
     choose = CHOICES["k-means++" if init == MEANS else init]
     all_rows = np.arange(len(candidates))
     parts = shares(y, n_atoms) if has_classes(y) else [(all_rows, n_atoms)]
-    loads = sparse.lil_array((len(candidates), n_atoms))
+    places: list[tuple[NDArray, NDArray]] = []
+    values: list[NDArray] = []
     done = 0
     for rows, count in parts:
         part = candidates if len(rows) == len(candidates) else candidates.take(rows)
-        columns = np.arange(done, done + count)
         chosen = choose(part, count, random_state)
         if init == MEANS:
-            means = cluster_means(part.matrix(), chosen, part.sample_weight)
-            loads[np.ix_(rows, columns)] = means
+            means = cluster_means(part.facts(), chosen, part.sample_weight).tocoo()
+            places.append((rows[means.coords[0]], done + means.coords[1]))
+            values.append(means.data.astype(np.float64))
         else:
-            loads[rows[chosen], columns] = 1.0
+            places.append((rows[chosen], np.arange(done, done + count)))
+            values.append(np.ones(count))
         done += count
-    return loads.tocsr()
+    where = tuple(np.concatenate(axis) for axis in zip(*places, strict=True))
+    shape = len(candidates), n_atoms
+    return sparse.csr_array((np.concatenate(values), where), shape=shape)
 
 
 def first_atoms(

@@ -62,8 +62,8 @@ class CertificateDisplay(Display):
         ----------
         estimator : fitted coder or dictionary learning
             Anything with ``transform`` and ``certify``.
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as the estimator takes them.
         ax : matplotlib Axes, default=None
             Where to draw.
         """
@@ -71,12 +71,33 @@ class CertificateDisplay(Display):
         norms = estimator.dictionary_.similarities(np.asarray(X))[0]
         return cls(gaps / np.where(norms > 0, norms, 1.0)).plot(ax=ax)
 
-    def _draw(self, ax: Axes) -> None:
+    def _repr_html_(self) -> str:
+        """What a notebook shows beside the picture: how many codes, the middle and the worst."""
+        known = self._known()
+        rows = {"codes": str(len(self.shares)), "without a bound": str(self.n_unknown_)}
+        if known.size:
+            rows["median of certificate / k(x, x)"] = f"{np.median(known):.2g}"
+            rows["largest"] = f"{known.max():.2g}"
+        cells = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items())
+        return f"<table>{cells}</table>"
+
+    def _known(self) -> NDArray:
+        """Certificates that are bounds; the others are counted."""
         known = self.shares[np.isfinite(self.shares)]
         self.n_unknown_ = len(self.shares) - len(known)
+        return known
+
+    def _draw(self, ax: Axes) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        known = self._known()
         powers = np.log10(np.maximum(known, LEAST))
         decades, counts = np.unique(np.floor(powers), return_counts=True)
         self.bars_ = ax.bar(decades + 0.5, counts, width=0.9)
+        if known.size:  # at least six decades, or a single bar would fill the picture
+            least = decades[0] - max(1.0, (6.0 - np.ptp(decades)) // 2)
+            ax.set_xlim(least, max(least + 6.0, decades[-1] + 2.0))
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.set(xlabel="certificate / k(x, x), power of ten", ylabel="codes")
         unknown = f", {self.n_unknown_} unknown" if self.n_unknown_ else ""
         ax.set_title(f"{len(self.shares)} codes{unknown}")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
+from sklearn.utils import _safe_indexing
 
 from ..codes import Codes, dense
-from ..views import Views, sequence_of
+from ..views import Views, is_frame, sequence_of
 from .canvas import Display, as_pictures
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.container import StemContainer
     from matplotlib.offsetbox import AnnotationBbox
     from matplotlib.text import Annotation
+
+PICTURE = 32  # points that the longer side of a picture takes
+HEADROOM = 0.5  # of the height of the stems, for the row of pictures
 
 
 class CodeDisplay(Display):
@@ -32,13 +36,13 @@ class CodeDisplay(Display):
     labels : sequence of n_atoms strings, default=None
         Names of the atoms; None takes their numbers.
     images : array of shape (n_atoms, height, width), default=None
-        Pictures of the atoms, drawn at the strongest ones.
+        Pictures of the atoms; those of the strongest are drawn in a row above the stems.
     n_strongest : int, default=5
         How many atoms are named.
 
     Attributes
     ----------
-    strongest_ : array
+    strongest_ : array of int of shape (n_strongest,)
         Indices of the strongest atoms, strongest first.
     stem_ : matplotlib StemContainer
     texts_ : list of matplotlib Text
@@ -86,8 +90,8 @@ class CodeDisplay(Display):
         ----------
         estimator : fitted coder or dictionary learning
             Anything with ``transform``.
-        X : array-like
-            Samples.
+        X : array-like of shape (n, n_features), (n, p, q) or (n, n_samples)
+            Samples as the estimator takes them.
         index : int, default=0
             Which sample is coded.
         images, labels, n_strongest
@@ -95,10 +99,14 @@ class CodeDisplay(Display):
         ax : matplotlib Axes, default=None
             Where to draw.
         """
-        X = sequence_of(X)
-        X = X if isinstance(X, Views) else np.asarray(X)
-        _check_index(index, len(X))
-        codes = estimator.transform(X[index : index + 1] if index >= 0 else X[[index]])
+        samples = sequence_of(X)
+        if not (isinstance(samples, Views) or is_frame(samples)):
+            samples = np.asarray(samples)
+        count = len(samples)
+        _check_index(index, count)
+        rows = [index % count]
+        one = _safe_indexing(samples, rows) if is_frame(samples) else samples[rows]
+        codes = estimator.transform(one)
         return cls.from_codes(codes, labels=labels, images=images, n_strongest=n_strongest, ax=ax)
 
     @classmethod
@@ -126,11 +134,14 @@ class CodeDisplay(Display):
         )
         order = used[np.argsort(-np.abs(code[used]), kind="stable")]
         self.strongest_ = order[: self.n_strongest]
-        self.texts_ = [self._name(ax, atom) for atom in self.strongest_]
-        self.pictures_ = [] if self.images is None else [self._show(ax, a) for a in self.strongest_]
         ax.axhline(0.0, color="0.6", linewidth=0.8)
-        ax.margins(y=0.25 if self.images is None else 0.5)
+        ax.margins(y=0.25)
         ax.set(xlabel="atom", ylabel="weight", xlim=(-0.5, len(code) - 0.5))
+        self.pictures_: list[AnnotationBbox] = []
+        if self.images is None:
+            self.texts_ = [self._name(ax, atom) for atom in self.strongest_]
+        else:
+            self._draw_pictures(ax)
         ax.set_title(f"{len(used)} of {len(code)} atoms")
 
     def _check(self) -> None:
@@ -141,11 +152,13 @@ class CodeDisplay(Display):
                     f"{name} must be one for each of the {count} atoms, got {len(given)}."
                 )
 
+    def _label(self, atom: int) -> str:
+        return str(atom if self.labels is None else self.labels[atom])
+
     def _name(self, ax: Axes, atom: int) -> Annotation:
         height = float(self.code[atom])
-        label = str(atom if self.labels is None else self.labels[atom])
         return ax.annotate(
-            label,
+            self._label(atom),
             (atom, height),
             xytext=(0, 6 if height > 0 else -6),
             textcoords="offset points",
@@ -153,20 +166,53 @@ class CodeDisplay(Display):
             va="bottom" if height > 0 else "top",
         )
 
-    def _show(self, ax: Axes, atom: int) -> AnnotationBbox:
+    def _draw_pictures(self, ax: Axes) -> None:
+        """A row of pictures at the top, each with its name above and a line to its atom."""
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high + HEADROOM * (high - low))
+        width = ax.get_window_extent().width * 72 / ax.figure.dpi
+        wanted = (np.asarray(self.strongest_) + 0.5) / len(self.code)
+        places = _apart(wanted, (PICTURE + 8) / width)
+        pairs = list(zip(self.strongest_, places, strict=True))
+        self.texts_ = [self._name_above(ax, atom, place) for atom, place in pairs]
+        self.pictures_ = [self._show(ax, atom, place) for atom, place in pairs]
+
+    def _name_above(self, ax: Axes, atom: int, place: float) -> Annotation:
+        return ax.annotate(
+            self._label(atom),
+            (place, 1.0),
+            xycoords="axes fraction",
+            xytext=(0, -3),
+            textcoords="offset points",
+            ha="center",
+            va="top",
+        )
+
+    def _show(self, ax: Axes, atom: int, place: float) -> AnnotationBbox:
         from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 
         picture = as_pictures(np.asarray(self.images)[[atom]], None, "images")[0]
-        height = float(self.code[atom])
         box = AnnotationBbox(
-            OffsetImage(picture, zoom=32 / max(picture.shape[:2]), cmap="gray"),
-            (atom, height),
-            xybox=(0, 36 if height > 0 else -36),
-            boxcoords="offset points",
+            OffsetImage(picture, zoom=PICTURE / max(picture.shape[:2]), cmap="gray"),
+            (atom, float(self.code[atom])),
+            xybox=(place, 1.0),
+            boxcoords="axes fraction",
+            box_alignment=(0.5, 1.5),  # half a picture below the top: room for the name
             pad=0.1,
+            arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.8},
         )
         ax.add_artist(box)
         return box
+
+
+def _apart(wanted: NDArray, distance: float) -> NDArray:
+    """Places in (0, 1) near the wanted ones, in their order, this far apart where there is room."""
+    count = len(wanted)
+    distance = min(distance, 1.0 / max(count, 1))
+    order = np.argsort(wanted, kind="stable")
+    steps = distance * np.arange(count)
+    places = np.maximum.accumulate(np.maximum(wanted[order], distance / 2) - steps)
+    return (np.minimum(places, 1.0 - distance * (count - 0.5)) + steps)[np.argsort(order)]
 
 
 def _check_index(index: int, count: int) -> None:

@@ -28,7 +28,7 @@ def apply(estimator: Any, method: str, X: Any, like: ArrayLike) -> da.Array:
     method : str
         Such as ``"predict"``.
     X : Dask array, data frame or list of delayed blocks
-    like : array or CSR matrix
+    like : array or CSR matrix of shape (n, ...)
         An answer to a few samples: it says what shape and type rows have.
 
     Returns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from itertools import islice
 from typing import Any, Generic
@@ -63,7 +63,7 @@ class Tree(Generic[Answer]):
         if level == len(self._levels):
             self._levels.append([])
         if len(self._levels[level]) == WIDTH:  # whole, and not the last one of its level
-            self.add(joined(self.merge, self._levels[level]), level + 1)
+            self.add(joined(self.merge, *self._levels[level]), level + 1)
             self._levels[level] = []
         self._levels[level].append(answer)
 
@@ -71,9 +71,9 @@ class Tree(Generic[Answer]):
         """One answer of all."""
         level = 0
         while level + 1 < len(self._levels):  # a level may grow another one above it
-            self.add(joined(self.merge, self._levels[level]), level + 1)
+            self.add(joined(self.merge, *self._levels[level]), level + 1)
             level += 1
-        return joined(self.merge, self._levels[-1])
+        return joined(self.merge, *self._levels[-1])
 
 
 def tree(answers: list[Delayed], merge: Callable[[Any, Any], Any]) -> Delayed:
@@ -81,10 +81,10 @@ def tree(answers: list[Delayed], merge: Callable[[Any, Any], Any]) -> Delayed:
     join = dask.delayed(joined, pure=False)
     while len(answers) > 1:
         parts = [answers[i : i + WIDTH] for i in range(0, len(answers), WIDTH)]
-        answers = [join(merge, part) for part in parts]
+        answers = [join(merge, *part) for part in parts]
     return answers[0]
 
 
-def joined(merge: Callable[[Any, Any], Any], answers: Sequence[Any]) -> Any:
+def joined(merge: Callable[[Any, Any], Any], *answers: Any) -> Any:
     """One answer of several, from the left."""
     return reduce(merge, answers)

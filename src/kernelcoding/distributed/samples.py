@@ -146,7 +146,7 @@ class DaskSamples(Blocks):
         answer_bytes: int = 0,
     ) -> Answer:
         """A task per group of blocks, and a tree of merges; nothing of earlier rounds is kept."""
-        plan = Plan(function, merge, self.form, step)
+        plan = Plan(function, len(state), merge, self.form, step)
         visits, answers = self._visits(plan, state, beside, answer_bytes), Tree(merge)
         for some in windows(visits):
             answers.add(computed(tree(some, merge))[0])
@@ -167,7 +167,7 @@ class DaskSamples(Blocks):
         It depends on the blocks and this state alone: a part that is lost with its worker is made
         again from these, with the same bits.
         """
-        plan = Plan(function, merge, self.form, step, split)
+        plan = Plan(function, len(state), merge, self.form, step, split)
         visits, answers, stay = self._visits(plan, state, beside, answer_bytes), Tree(merge), []
         for some in windows(visits):
             kept, found = (list(side) for side in zip(*map(tuple, some), strict=True))
@@ -185,10 +185,12 @@ class DaskSamples(Blocks):
         columns = [None if one is None else self._in_blocks(one) for one in beside]
         visit = dask.delayed(_visit, pure=False, nout=None if plan.split is None else 2)
         for group in groups:
-            blocks = [self._block(number) for number in group]
             firsts = [int(self._starts[number]) for number in group]
-            others = [None if c is None else [c[number] for number in group] for c in columns]
-            yield visit(plan, firsts, blocks, others, *states)
+            # One argument each: Dask would optimise the graph of a list anew for every task.
+            parts: list[Delayed | None] = []
+            for number in group:
+                parts += [self._block(number), *(c if c is None else c[number] for c in columns)]
+            yield visit(plan, firsts, *states, *parts)
 
     def _groups(self, answer_bytes: int) -> list[range]:
         """Neighbouring blocks that are not less than the answer to them: by bytes alone."""
@@ -295,6 +297,7 @@ class Plan:
     """What is done with every group of blocks."""
 
     function: Callable[..., Any]
+    n_states: int
     merge: Callable[[Any, Any], Any]
     form: Form
     step: int | None
@@ -319,21 +322,18 @@ def persisted(*parts: Delayed) -> tuple[Delayed, ...]:
         return dask.persist(*parts)
 
 
-def _visit(
-    plan: Plan,
-    firsts: Sequence[int],
-    blocks: Sequence[Any],
-    beside: Sequence[Sequence[NDArray] | None],
-    *state: Shared,
-) -> Any:
-    """A task: one answer for neighbouring blocks."""
-    values = tuple(part.value for part in state)
-    answers = []
-    for place, (first, block) in enumerate(zip(firsts, blocks, strict=True)):
+def _visit(plan: Plan, firsts: Sequence[int], *parts: Any) -> Any:
+    """A task: one answer for neighbouring blocks, from states and, for each, what belongs to it."""
+    values = tuple(shared.value for shared in parts[: plan.n_states])
+    rest = parts[plan.n_states :]
+    width, answers = len(rest) // len(firsts), []
+    for place, first in enumerate(firsts):
+        block, *beside = rest[place * width : (place + 1) * width]
         samples = ArrayBlocks(plan.form.checked(block, first), first)
-        others = tuple(None if one is None else one[place] for one in beside)
-        answers.append(samples.map_reduce(plan.function, values, plan.merge, others, plan.step))
-    answer = joined(plan.merge, answers)
+        answers.append(
+            samples.map_reduce(plan.function, values, plan.merge, tuple(beside), plan.step)
+        )
+    answer = joined(plan.merge, *answers)
     return answer if plan.split is None else plan.split(answer)
 
 

@@ -13,7 +13,6 @@ these, :math:`k(x, x) - 2k_j + K_{jj}`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TypeGuard
 
 import numpy as np
@@ -27,9 +26,6 @@ from ..problem import CodingProblem
 from .base import Formulation
 from .neighbours import NeighbourFit
 from .penalised import Penalised
-
-ROOM = 2**20  # numbers in a stack of small systems
-
 
 Differentiable = Penalised | NeighbourFit
 
@@ -84,15 +80,12 @@ def pull_back(
         In ``problem.gram``, each of whose off-diagonal numbers counts twice.
     """
     rows = sparse.csr_array(codes)
+    rows.eliminate_zeros()
+    place = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices
     ridge = np.broadcast_to(_ridge(formulation, problem, rows) + damping, gradient.shape)
     sum_to_one = isinstance(formulation, NeighbourFit) or formulation.constraint.sum_to_one
     cross = np.zeros(gradient.shape)
-    for some, atoms, used in _alike(rows):
-        right = np.where(used, gradient[some[:, None], atoms], 0.0)
-        systems = _systems(problem.gram, atoms, used, ridge[some[:, None], atoms])
-        solved = _solve(systems, right, used, sum_to_one)
-        place = np.broadcast_to(some[:, None], atoms.shape)[used]
-        cross[place, atoms[used]] = solved[used]
+    cross[place] = _solved(problem.gram, ridge[place], rows, gradient[place], sum_to_one)
     mixed = times(sparse.csr_array(rows.T), cross)  # sum over samples of y b'
     gram = -0.5 * (mixed + mixed.T)
     by_distance = _by_distance(formulation, problem, rows, cross)
@@ -131,34 +124,27 @@ def _by_distance(
     return None
 
 
-def _alike(rows: sparse.csr_array) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
-    """Samples with supports of about one size: their numbers, atoms, and which of these count."""
-    rows.eliminate_zeros()
-    sizes = np.diff(rows.indptr)
-    order = np.argsort(sizes, kind="stable")
-    order = order[sizes[order] > 0]
-    while order.size:
-        largest = int(sizes[order[-1]])
-        alike = int(np.count_nonzero(2 * sizes[order] >= largest))
-        count = max(1, min(ROOM // largest**2, alike))
-        some, order = order[-count:], order[:-count]
-        used = np.arange(largest) < sizes[some][:, None]
-        place = rows.indptr[some][:, None] + np.arange(largest)
-        yield some, np.where(used, rows.indices[np.where(used, place, 0)], 0), used
+def _solved(
+    gram: NDArray, ridge: NDArray, rows: sparse.csr_array, right: NDArray, sum_to_one: bool
+) -> NDArray:
+    """B of every row on its support, one number for each nonzero."""
+    from .._compiled.adjoint import solve_on_supports
+
+    gram, found = np.ascontiguousarray(gram, np.float64), right.astype(np.float64)
+    starts, atoms = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
+    done = np.ones(rows.shape[0], dtype=bool)
+    solve_on_supports(gram, ridge, starts, atoms, sum_to_one, found, done)
+    for i in np.flatnonzero(~done):  # atoms that are combinations of each other
+        own = slice(starts[i], starts[i + 1])
+        system = gram[np.ix_(atoms[own], atoms[own])] + np.diag(ridge[own])
+        found[own] = _least(system, right[own], sum_to_one)
+    return found
 
 
-def _systems(gram: NDArray, atoms: NDArray, used: NDArray, ridge: NDArray) -> NDArray:
-    """The matrices H, filled up with rows of the identity to one size."""
-    systems = gram[atoms[:, :, None], atoms[:, None, :]]
-    systems *= used[:, :, None] & used[:, None, :]
-    diagonal = np.arange(atoms.shape[1])
-    systems[:, diagonal, diagonal] += np.where(used, ridge, 1.0)
-    return systems
-
-
-def _solve(systems: NDArray, right: NDArray, used: NDArray, sum_to_one: bool) -> NDArray:
+def _least(system: NDArray, right: NDArray, sum_to_one: bool) -> NDArray:
+    """The shortest solution of a system that has none or many."""
+    both = np.linalg.lstsq(system, np.column_stack([right, np.ones(len(right))]))[0]
     if not sum_to_one:
-        return np.linalg.solve(systems, right[:, :, None])[:, :, 0]
-    both = np.linalg.solve(systems, np.stack([right, used.astype(float)], axis=2))
-    sums = both.sum(axis=1, keepdims=True)
-    return both[:, :, 0] - both[:, :, 1] * (sums[:, :, 0] / sums[:, :, 1])
+        return both[:, 0]
+    sums = both.sum(axis=0)
+    return both[:, 0] - both[:, 1] * (sums[0] / sums[1])

@@ -71,7 +71,10 @@ TABLE: dict[str, dict[type[Constraint], Solver]] = {
     },
 }
 # What finds the same codes where the Gram matrix is beyond the memory budget.
-BY_PARTS: dict[Solver, Solver] = {active_set.solve: working_set.solve}
+BY_PARTS: dict[Solver, Solver] = {
+    active_set.solve: working_set.solve,
+    pursuit.solve: pursuit.solve_by_parts,
+}
 # Numbers, samples times atoms, that may be kept then: the more samples, the more they share.
 TOGETHER, TOGETHER_APART = 2**26, 2**23
 DENSE_SOLVERS = (linear_system.solve, proximal.solve, splitting.solve)
@@ -128,6 +131,8 @@ class Penalised:
         """Samples to code together without the whole Gram matrix; 0: it cannot be done."""
         if self.solver not in BY_PARTS:
             return 0 if self.uses_gram else 1
+        if self.is_greedy:  # nothing is shared
+            return 1
         # A prior that looks at samples has prices of its own for each of them.
         numbers = TOGETHER if isinstance(self.prior, FixedPrior) else TOGETHER_APART
         return max(1, numbers // n_atoms)

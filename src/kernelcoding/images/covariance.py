@@ -147,7 +147,7 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : list of paths, arrays or ``Masked``
+        X : list of paths, of arrays of shape (height, width[, 3]), or of ``Masked``
             The images.
         y : ignored
             For pipelines.
@@ -165,7 +165,7 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : list of paths, arrays or ``Masked``
+        X : list of paths, of arrays of shape (height, width[, 3]), or of ``Masked``
             The images.
         y : ignored
             For pipelines.
@@ -187,7 +187,7 @@ class RegionCovariance(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : list of paths, arrays or ``Masked``
+        X : list of paths, of arrays of shape (height, width[, 3]), or of ``Masked``
             The images.
 
         Returns

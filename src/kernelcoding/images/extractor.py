@@ -41,8 +41,8 @@ class DescriptorExtractor(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : list of images
-            Not looked at.
+        X : list of paths, or of arrays of shape (height, width[, 3])
+            Images; not looked at.
         y : ignored
             For pipelines.
 
@@ -60,7 +60,7 @@ class DescriptorExtractor(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : list of paths, arrays or ``Masked``
+        X : list of paths, of arrays of shape (height, width[, 3]), or of ``Masked``
             The images. For images or paths of Dask (an array, a series, a bag, a list of delayed
             lists) the answer is a list of delayed blocks, each a list of records.
 
@@ -80,7 +80,7 @@ class DescriptorExtractor(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : list of paths, arrays or ``Masked``
+        X : list of paths, of arrays of shape (height, width[, 3]), or of ``Masked``
             The images.
         function : callable
             Of the index of an image and its descriptors.

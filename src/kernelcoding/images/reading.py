@@ -141,9 +141,12 @@ def readable(sources: Images, *others: Sequence[Any] | NDArray) -> tuple[list[An
 def list_of(sources: Iterable[Source]) -> list[Source]:
     """The sources as a list; a single path or image is refused with a sentence."""
     if isinstance(sources, (str, os.PathLike)):
-        raise ValueError(
-            f"Expected a list of images, got one path, {str(sources)!r}: wrap it in a list."
+        advice = (
+            "list its pictures by kernelcoding.images.load_folder(path).files."
+            if os.path.isdir(sources)
+            else "wrap it in a list."
         )
+        raise ValueError(f"Expected a list of images, got one path, {str(sources)!r}: {advice}")
     if getattr(sources, "ndim", 3) == 2:
         raise ValueError(
             "Expected a list of images, got one array of 2 dimensions: wrap it in a list."

@@ -130,8 +130,8 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Parameters
         ----------
-        X : list of images or of descriptor sets
-            See Notes of the class.
+        X : list of paths, of arrays of shape (height, width[, 3]), or of descriptor sets (n_i, d)
+            One entry per image; see Notes of the class.
         y : ignored
             For pipelines.
 
@@ -151,8 +151,8 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Parameters
         ----------
-        X : list of images or of descriptor sets
-            See Notes of the class.
+        X : list of paths, of arrays of shape (height, width[, 3]), or of descriptor sets (n_i, d)
+            One entry per image; see Notes of the class.
         y : ignored
             For pipelines.
 
@@ -174,8 +174,8 @@ class VisualWords(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Parameters
         ----------
-        X : list of images or of descriptor sets
-            See Notes of the class.
+        X : list of paths, of arrays of shape (height, width[, 3]), or of descriptor sets (n_i, d)
+            One entry per image; see Notes of the class.
 
         Returns
         -------

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.optimize import nnls
-from sklearn.preprocessing import LabelBinarizer
 
 
 def aligned_weights(matrices: Sequence[NDArray], y: Any) -> NDArray:
@@ -28,6 +27,8 @@ def aligned_weights(matrices: Sequence[NDArray], y: Any) -> NDArray:
     y : array of shape (n,)
         Class labels.
     """
+    from sklearn.preprocessing import LabelBinarizer
+
     targets = LabelBinarizer(neg_label=0, pos_label=1).fit_transform(y).astype(np.float64)
     if targets.shape[1] == 1:
         targets = np.hstack([1.0 - targets, targets])

@@ -82,6 +82,14 @@ def learn_kernel(
     """
     require_parameters(kernel)
     problems = Problems(formulation, options, kernel, X, dictionary, settings, random_state)
+    with steady_blas(len(problems.samples) * dictionary.n_atoms**2):
+        return _learned_from(problems, kernel, X, settings, truth)
+
+
+def _learned_from(
+    problems: Problems, kernel: Kernel, X: NDArray, settings: KernelLearning, truth: Truth | None
+) -> LearnedKernel:
+    """Search within bounds that the samples give."""
     followed = problems.of(problems.samples[: settings.n_followed])
     bounds = low, high = theta_bounds(kernel, settings.bounds, followed.among, X)
     if np.any(kernel.theta < low):  # a value apart, such as the Stein kernel's half integers
@@ -92,13 +100,12 @@ def learn_kernel(
         if fixed.all():
             return LearnedKernel(at_theta(kernel, kernel.theta), [], np.nan, Convergence())
     try:
-        with steady_blas(len(problems.samples) * dictionary.n_atoms**2):
-            if settings.criterion == HELD_OUT:
-                assert truth is not None
-                loss = LabelLoss(problems, followed, settings.n_followed, truth, settings.rule)
-                found = search_by_labels(loss, kernel, bounds, settings)
-            else:
-                found = search_by_ratio(problems, followed, kernel, bounds, settings, truth)
+        if settings.criterion == HELD_OUT:
+            assert truth is not None
+            loss = LabelLoss(problems, followed, settings.n_followed, truth, settings.rule)
+            found = search_by_labels(loss, kernel, bounds, settings)
+        else:
+            found = search_by_ratio(problems, followed, kernel, bounds, settings, truth)
     except Degenerate as error:  # already at the start: a bad trial alone ends no search
         raise ValueError(str(error)) from None
     return _learned(kernel, found)

@@ -113,7 +113,7 @@ class Centered(Wrapper):
     kernel : Kernel
         The kernel k. Matrices of similarities are refused: centre these by scikit-learn's
         ``KernelCenterer``.
-    reference : array of samples, or Centre, default=None
+    reference : array of shape (m, ...), or Centre, default=None
         The samples :math:`t_i`; None: the training samples, by `resolve`, at ``fit``.
 
     Examples

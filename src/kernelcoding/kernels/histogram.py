@@ -6,7 +6,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics.pairwise import additive_chi2_kernel
 
 from ..long_calls import row_by_row
 from ..sparse_vectors import SparseVectors
@@ -73,6 +72,8 @@ class ChiSquared(ExponentialKernel, _Histograms):
             return sparse_chi_squared(P[0], Q[0])
         if not len(P[0]) or not len(Q[0]):  # scikit-learn refuses empty stacks
             return np.zeros((len(P[0]), len(Q[0])), dtype=np.result_type(P[0], Q[0]))
+        from sklearn.metrics.pairwise import additive_chi2_kernel
+
         # scikit-learn's loop refuses read-only arrays, which joblib hands to its workers
         left, right = (np.require(part[0], requirements="W") for part in (P, Q))
         negative = np.empty((len(left), len(right)), np.result_type(left, right))

@@ -53,7 +53,8 @@ class SingleValues:
         step = max(1, 2**22 // points.shape[1])
         for start in range(0, len(points), step):
             rows = slice(start, start + step)
-            self._atoms[rows], squares[rows] = self._vectors(points[rows])
+            vectors, squares[rows] = self._vectors(points[rows])
+            self._atoms[rows] = _swapped(vectors)  # right sides
         self._radii = np.sqrt(squares)
         self._largest = float(self._radii.max())
 
@@ -94,11 +95,26 @@ class SingleValues:
 
     def of_atoms(self, atoms: NDArray) -> SingleRows:
         """Some of the atoms as left sides."""
-        return SingleRows(self._atoms[atoms], self._errors(self._radii[atoms]))
+        return SingleRows(_swapped(self._atoms[atoms]), self._errors(self._radii[atoms]))
 
-    def between(self, rows: SingleRows, atoms: slice | NDArray) -> NDArray:
-        """Values of left sides and atoms, (n, m)."""
-        right = self._atoms[atoms].copy()
-        right[:, [-2, -1]] = right[:, [-1, -2]]
-        values = product(rows.vectors, right.T)
+    def between(self, rows: SingleRows, atoms: slice, room: NDArray | None = None) -> NDArray:
+        """Values of left sides and consecutive atoms, (n, m); in ``room`` where it is given.
+
+        Parameters
+        ----------
+        rows : SingleRows
+        atoms : slice
+        room : array of n * m numbers at least, default=None
+            Flat, in single precision: new memory costs more than what is computed in it.
+        """
+        right = self._atoms[atoms]
+        shape = len(rows.vectors), len(right)
+        out = None if room is None else room[: shape[0] * shape[1]].reshape(shape)
+        values = product(rows.vectors, right.T, out)
         return np.exp(values, out=values)
+
+
+def _swapped(vectors: NDArray) -> NDArray:
+    """The last two columns in the other order: a left side becomes a right side, in place."""
+    vectors[:, [-2, -1]] = vectors[:, [-1, -2]]
+    return vectors

@@ -39,7 +39,10 @@ def check_symmetric(X: ArrayLike, owner: str) -> NDArray:
     require_finite(matrices, owner)
     matrices = np.ascontiguousarray(matrices)
     if matrices.shape[-2] != matrices.shape[-1]:
-        raise ValueError(f"{owner} expected square matrices (n, p, p), got shape {matrices.shape}.")
+        raise ValueError(
+            f"{owner} expected square matrices (n, p, p), got shape {matrices.shape}; make "
+            "covariances of signals (n, channels, times) by np.array([np.cov(x) for x in X])."
+        )
     axes = tuple(range(1, matrices.ndim))
     size = np.abs(matrices).max(axis=axes, initial=0.0)
     skew = np.abs(matrices - np.swapaxes(matrices, -1, -2)).max(axis=axes, initial=0.0)

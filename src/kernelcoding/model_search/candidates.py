@@ -59,6 +59,7 @@ class Candidate:
     axes: Mapping[str, Axis] = field(default_factory=dict)
     fixed: Settings = field(default_factory=dict)
     is_costly: bool = False  # tried on one fold first, with the width of a cheaper model
+    is_simple: bool = False  # kept where folds cannot tell it from the best
 
     @property
     def start(self) -> dict[str, Setting]:
@@ -163,6 +164,5 @@ def _landmarks(choices: Choices, sizes: Sizes) -> Candidate:
         )
         return Pipeline([("landmarks", landmarks), ("regression", regression)])
 
-    return Candidate(
-        "landmarks, logistic", build, {**axes, "penalty": Axis.of(PENALTIES, 1.0)}, fixed
-    )
+    axes["penalty"] = Axis.of(PENALTIES, 1.0)
+    return Candidate("landmarks, logistic", build, axes, fixed, is_simple=True)

@@ -77,7 +77,7 @@ class Fold:
     truth: NDArray
 
 
-def taken(X: Samples, rows: NDArray) -> Samples:
+def taken(X: Samples, rows: NDArray | slice) -> Samples:
     """Rows of an array or a table."""
     return X[rows] if isinstance(X, np.ndarray) else X.iloc[rows]
 

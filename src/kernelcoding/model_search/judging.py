@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin
 from .choices import Setting
 from .folds import Fold
 
+ROUNDING = 1e-9
 Build = Callable[[int], ClassifierMixin]  # of the number of training samples
 
 
@@ -38,6 +39,16 @@ class Trial:
             return stdev(self.scores)
         p = max(self.mean, 0.0)
         return float(np.sqrt(p * (1 - p) / max(self.n_judged, 1)))
+
+    def is_told_from(self, other: Trial) -> bool:
+        """Whether the same folds say which is better: by more than one standard error.
+
+        One fold, or others, cannot say that two are equal.
+        """
+        if len(self.scores) < 2 or len(self.scores) != len(other.scores):
+            return True
+        gaps = [a - b for a, b in zip(self.scores, other.scores, strict=True)]
+        return abs(fmean(gaps)) > stdev(gaps) / len(gaps) ** 0.5 + ROUNDING
 
 
 def tried(build: Build, parts: list[Fold]) -> Trial:

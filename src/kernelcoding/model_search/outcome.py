@@ -25,7 +25,7 @@ class Outcome:
         The best of every kind of model.
     peers : tuple of Row
     best : int
-        Which row was kept.
+        Which row was kept: the best, or a simpler one that folds cannot tell from it.
     effort : str
     n_searched, n_folds : int
         Rows and folds that settings were chosen by.
@@ -59,7 +59,11 @@ class Outcome:
                 gap = 100 * (self.kept.trial.mean - peer.trial.mean)
                 told.append(f"{gap:+.1f} points from {peer.name}")
         settings = ", ".join(f"{name} {value}" for name, value in self.kept.settings.items())
-        return f"Kept: {self.kept.name} ({settings or 'no settings'}); {', '.join(told)}."
+        best = max(self.rows, key=lambda row: row.trial.mean)
+        why = ""
+        if best.trial.mean > self.kept.trial.mean:
+            why = f", simpler than {best.name} and within one standard error of it"
+        return f"Kept: {self.kept.name} ({settings or 'no settings'}){why}; {', '.join(told)}."
 
     def warnings(self) -> list[str]:
         """What is to be looked at: edges of the grid, and models no better than no model."""

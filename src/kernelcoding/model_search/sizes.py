@@ -10,7 +10,10 @@ COMPARED = {"quick": 8000, "full": 20_000}
 MOST_ATOMS = 3000  # samples that are atoms of codes which need their Gram matrix
 MOST_NEIGHBOR_ATOMS = 200_000  # of codes that look at neighbours alone
 LANDMARKS = 1000  # of learned dictionaries, beyond as many samples
-MAP_LANDMARKS, FEW_LANDMARKS = 1500, 500  # of plain coordinates, for many rows and for few
+# Landmarks of plain coordinates, by the number of rows from which there are so many; fewer where
+# the coordinates of all rows would take more than 1.4 GB, but never less than the first.
+MAP_LANDMARKS = {0: 500, 2001: 1500}
+MOST_COORDINATES = 180_000_000
 NEEDS_NO_GRAM = ("llc", "words")
 
 
@@ -53,4 +56,6 @@ class Sizes:
 
     def map_landmarks(self, n_samples: int) -> int:
         """Landmarks of plain coordinates."""
-        return min(n_samples, MAP_LANDMARKS if n_samples > SEARCHED["quick"] else FEW_LANDMARKS)
+        wanted = max(count for rows, count in MAP_LANDMARKS.items() if n_samples >= rows)
+        held = max(MAP_LANDMARKS[0], MOST_COORDINATES // max(n_samples, 1))
+        return min(n_samples, wanted, held)

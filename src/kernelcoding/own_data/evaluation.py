@@ -10,19 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import confusion_matrix, log_loss, precision_recall_fscore_support
-from sklearn.pipeline import Pipeline
 
 from ..classification import ResidualClassifier
-from ..codes import dense
-from ..records import CalibrationBin, ClassScore, EvaluationRecord, Example, ExampleAtom
-from .answers import Answers, answers_of
+from ..records import CalibrationBin, ClassScore, EvaluationRecord
+from .answers import Answers, Watch, answers_of, by_parts, prepared_by, split_off_last
+from .examples import examples_of, names_of
 from .parts import CodingParts, coding_parts
-from .rejection import certainty
 
 N_BINS = 10
 N_COVERAGES = 40
-N_EXAMPLES = 4  # of typical samples, and of wrong ones
-N_STRONGEST = 6
 Z = 1.959963984540054  # of a 95 % interval
 
 
@@ -37,7 +33,13 @@ def wilson(n_right: int, n: int) -> tuple[float, float]:
 
 
 def evaluated(
-    model: BaseEstimator, X: Any, y: NDArray, about: Mapping[str, Any], data: str, title: str
+    model: BaseEstimator,
+    X: Any,
+    y: NDArray,
+    about: Mapping[str, Any],
+    data: str,
+    title: str,
+    watch: Watch | None = None,
 ) -> EvaluationRecord:
     """Judge a model on samples with known labels.
 
@@ -54,45 +56,53 @@ def evaluated(
         What the samples are, the end of a sentence.
     title : str
         Heading of the page.
+    watch : callable, default=None
+        Told how many steps are done and how many there are.
     """
     start = time.perf_counter()
-    answers = answers_of(model, X, about)
+    before, last = split_off_last(model)
+    pieces = by_parts(X, lambda samples: prepared_by(before, samples), watch)
+    prepared = pieces[0] if len(pieces) == 1 else np.concatenate(list(map(np.asarray, pieces)))
+    answers = answers_of(last, prepared, about, watch)
     seconds = time.perf_counter() - start
     if answers.labels.ndim != 1 or y.ndim != 1:
         raise ValueError("Evaluation needs one label per sample.")
     truth, given = np.array(list(map(str, y))), np.array(list(map(str, answers.labels)))
     known = [] if answers.classes is None else list(map(str, answers.classes))
-    classes = known + sorted(set(truth.tolist()) - set(known))
-    right = truth == given
-    n_right = int(right.sum())
-    low, high = wilson(n_right, len(right))
-    counts = confusion_matrix(truth, given, labels=classes)
     parts = coding_parts(model)
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    prepared = model[:-1].transform(X) if isinstance(model, Pipeline) else X
-    sure = certainty(last, prepared)
     return EvaluationRecord(
         title=title,
         model=type(last).__name__,
         data=data,
-        n_samples=len(right),
-        accuracy=100 * n_right / len(right),
-        low=low,
-        high=high,
-        majority=100 * float(np.unique(truth, return_counts=True)[1].max()) / len(right),
-        classes=tuple(classes),
-        confusion=tuple(tuple(row) for row in counts.tolist()),
-        scores=_class_scores(truth, given, classes),
-        calibration=_calibration(answers, right),
+        **_recognition(truth, given, known),
+        calibration=_calibration(answers, truth == given),
         log_loss=_log_loss(answers, truth, known),
-        coverage=_coverage(sure, right),
+        coverage=_coverage(answers.certainty, truth == given),
         certainty="concentration" if isinstance(last, ResidualClassifier) else "probability",
-        examples=_examples(parts, prepared, truth, given, sure),
+        examples=examples_of(last, prepared, names_of(X), truth, answers),
         learned=tuple(_learned(last, parts, about)),
         seconds=seconds,
         megabytes=_megabytes(model),
         notes=_notes(truth, known),
     )
+
+
+def _recognition(truth: NDArray, given: NDArray, known: list[str]) -> dict[str, Any]:
+    """How many labels are right, on the whole and class by class."""
+    classes = known + sorted(set(truth.tolist()) - set(known))
+    n_right, n = int(np.sum(truth == given)), len(truth)
+    low, high = wilson(n_right, n)
+    counts = confusion_matrix(truth, given, labels=classes)
+    return {
+        "n_samples": n,
+        "accuracy": 100 * n_right / n,
+        "low": low,
+        "high": high,
+        "majority": 100 * float(np.unique(truth, return_counts=True)[1].max()) / n,
+        "classes": tuple(classes),
+        "confusion": tuple(tuple(row) for row in counts.tolist()),
+        "scores": _class_scores(truth, given, classes),
+    }
 
 
 def _notes(truth: NDArray, known: list[str]) -> tuple[str, ...]:
@@ -144,55 +154,6 @@ def _coverage(sure: NDArray | None, right: NDArray) -> tuple[tuple[float, float]
         np.linspace(max(1, len(right) // N_COVERAGES), len(right), N_COVERAGES, dtype=int)
     )
     return tuple((100 * size / len(right), 100 * float(shares[size - 1])) for size in sizes)
-
-
-def _examples(
-    parts: CodingParts | None,
-    queries: Any,
-    truth: NDArray,
-    given: NDArray,
-    sure: NDArray | None,
-) -> tuple[Example, ...]:
-    """Wrong samples that the model was surest of, and right ones; atoms must have labels."""
-    model = None if parts is None else parts.last
-    if parts is None or not isinstance(model, ResidualClassifier) or sure is None:
-        return ()
-    labels = getattr(model, "atom_classes_", None)
-    if labels is None:
-        return ()
-    order = np.argsort(-sure, kind="stable")
-    wrong, fine = order[truth[order] != given[order]], order[truth[order] == given[order]]
-    typical = fine[:: max(1, len(fine) // N_EXAMPLES)][:N_EXAMPLES]
-    shown = np.concatenate([wrong[:N_EXAMPLES], typical]).astype(int)
-    samples = np.asarray(queries)[shown]
-    codes = dense(model.coder_.transform(samples))
-    scores = model.decision_function(samples)
-    return tuple(
-        _example(model, labels, code, score, int(row), truth, given)
-        for code, score, row in zip(codes, np.atleast_1d(scores), shown, strict=True)
-    )
-
-
-def _example(
-    model: ResidualClassifier,
-    labels: NDArray,
-    code: NDArray,
-    score: NDArray,
-    row: int,
-    truth: NDArray,
-    given: NDArray,
-) -> Example:
-    strongest = np.argsort(-np.abs(code), kind="stable")[:N_STRONGEST]
-    names = list(map(str, model.classes_))
-    atoms = tuple(
-        ExampleAtom(float(f"{code[atom]:.4g}"), f"{names[labels[atom]]}, atom {atom + 1}", None)
-        for atom in strongest
-        if code[atom] != 0
-    )
-    residuals: tuple[tuple[str, float], ...] = ()
-    if np.ndim(score) == 1:
-        residuals = tuple((name, float(f"{-x:.5g}")) for name, x in zip(names, score, strict=True))
-    return Example(f"row {row + 1}: {truth[row]}", f"{given[row]}", None, atoms, residuals)
 
 
 def _learned(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +13,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from .._version import __version__
@@ -20,12 +23,17 @@ from ..dictionary_learning import KernelDictionaryLearning
 from ..memory import memory_advice
 from ..model_search import Choices, Outcome, Task, search
 from ..tables import LabelledSamples
+from .answers import Watch
 from .preparing import Prepared
 from .rejection import Rejection, rejection_of
 from .targets import class_counts
 
 ADVICE = "Let fewer rows be atoms: --landmarks 2000, or --coder llc, which needs no such matrix."
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas")
+UNFINISHED = (
+    "The logistic regression stopped at its limit of rounds, before it converged: a few labels "
+    "might still change."
+)
 MOST_CLASSES_TOLD = 200
 N_CERTIFIED = 100  # samples whose codes are certified
 
@@ -52,7 +60,7 @@ def fit_model(
     choices: Choices,
     effort: str,
     groups: str | None = None,
-    watch: Callable[[str, int, int], None] | None = None,
+    watch: Watch | None = None,
 ) -> FittedModel:
     """Search where that is asked for, and fit the model to all samples.
 
@@ -71,21 +79,52 @@ def fit_model(
         Told what is done, how many steps are done and how many there are about.
     """
     start = time.perf_counter()
-    X, y, outcome, rejection = samples.X, samples.y, None, None
-    with memory_advice(ADVICE):
-        if effort != "none" and y is not None:
-            together = None if groups is None else samples.aside[groups]
-            task = Task(X, y, ready.transformer(), together, choices.seed)
-            outcome = search(task, choices, effort, watch)
-            rejection = rejection_of(task, outcome.build)
-            chosen = outcome.build(len(y))
-        else:
+    y, outcome, rejection = samples.y, None, None
+    with memory_advice(ADVICE, instead=True):
+        if y is None or y.ndim != 1:
             chosen = described_model(choices, y is not None)
-        model = ready.with_model(chosen)
-        model.fit(X) if y is None else model.fit(X, y)
+        else:
+            together = None if groups is None else samples.aside[groups]
+            task = Task(samples.X, y, ready.transformer(), together, choices.seed)
+            outcome = None if effort == "none" else search(task, choices, effort, watch)
+            build = _as_described(choices) if outcome is None else outcome.build
+            chosen = build(len(y))
+            rejection = _rejection(task, build, choices)
+        model = _fitted(ready.with_model(chosen), samples, watch)
     about = _about(samples, ready, model, outcome, rejection)
     about["seconds"] = round(time.perf_counter() - start, 3)
     return FittedModel(model, outcome, rejection, about)
+
+
+def _as_described(choices: Choices) -> Callable[[int], BaseEstimator]:
+    return lambda _: described_model(choices, True)
+
+
+def _rejection(
+    task: Task, build: Callable[[int], BaseEstimator], choices: Choices
+) -> Rejection | None:
+    """The threshold of rejection, where samples can be left out and there is more than a class."""
+    if choices.classifier == "none" or choices.kernel == "precomputed":
+        return None
+    return rejection_of(task, build) if np.unique(task.y).size > 1 else None
+
+
+def _fitted(model: BaseEstimator, samples: LabelledSamples, watch: Watch | None) -> BaseEstimator:
+    """The model, fitted; whoever watches sees the rounds of learning atoms."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    tell = watch or (lambda *_: None)
+    tell("the model itself", 0, 1)
+    learns = watch is not None and "callback" in last.get_params(deep=False)
+    if learns:
+        last.set_params(callback=lambda at: tell("learning atoms", at.iteration, at.max_iter))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "lbfgs failed to converge")  # its advice is not for users
+        model.fit(samples.X) if samples.y is None else model.fit(samples.X, samples.y)
+    if isinstance(last, LogisticRegression) and np.max(last.n_iter_) >= last.max_iter:
+        warnings.warn(UNFINISHED, ConvergenceWarning, stacklevel=2)
+    if learns:
+        last.set_params(callback=None)
+    return model
 
 
 def described_model(choices: Choices, has_labels: bool) -> BaseEstimator:

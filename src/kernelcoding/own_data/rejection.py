@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 
 from ..classification import ResidualClassifier
 from ..model_search import Task
@@ -50,7 +50,9 @@ class Rejection:
         return cls(str(score), float(threshold))
 
 
-def certainty(model: BaseEstimator, X: ArrayLike) -> NDArray | None:
+def certainty(
+    model: BaseEstimator, X: ArrayLike, probabilities: NDArray | None = None
+) -> NDArray | None:
     """How sure a model is of samples: the larger, the surer; None if it cannot say.
 
     Parameters
@@ -59,13 +61,17 @@ def certainty(model: BaseEstimator, X: ArrayLike) -> NDArray | None:
         A fitted classifier.
     X : array-like
         Samples as it takes them.
+    probabilities : array, default=None
+        Its probabilities for them, where they are known already.
     """
     if isinstance(model, ResidualClassifier):
         return model.concentration(X)
-    return model.predict_proba(X).max(axis=1) if hasattr(model, "predict_proba") else None
+    if probabilities is None and hasattr(model, "predict_proba"):
+        probabilities = model.predict_proba(X)
+    return None if probabilities is None else probabilities.max(axis=1)
 
 
-def rejection_of(task: Task, build: Callable[[int], ClassifierMixin]) -> Rejection | None:
+def rejection_of(task: Task, build: Callable[[int], BaseEstimator]) -> Rejection | None:
     """The threshold that turns one in twenty samples away, on a part left out.
 
     Parameters
@@ -74,10 +80,10 @@ def rejection_of(task: Task, build: Callable[[int], ClassifierMixin]) -> Rejecti
     build : callable
         The number of training samples to an estimator.
     """
-    part = one_split(drawn(task, MOST_ROWS))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
+            part = one_split(drawn(task, MOST_ROWS))
             model = build(len(part.y)).fit(part.X, part.y)
             scores = certainty(model, part.queries)
         except ValueError:

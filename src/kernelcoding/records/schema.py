@@ -47,13 +47,18 @@ class ExampleAtom:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A query, its strongest atoms, and how far it is from each class."""
+    """A query, its strongest atoms, and how far it is from each class.
+
+    A name, and probabilities in the place of residuals, are for users' own data; no file has them.
+    """
 
     label: str
     predicted: str
     image: str | None
     atoms: tuple[ExampleAtom, ...]
-    residuals: tuple[tuple[str, float], ...]
+    residuals: tuple[tuple[str, float], ...] = ()
+    name: str = ""
+    probabilities: tuple[tuple[str, float], ...] = ()
 
     def as_json(self) -> JSONObject:
         """The object within a result's line."""

@@ -9,7 +9,7 @@ from ..records import Example, ExampleAtom, ResultGroup, ResultRecord
 from .formats import counted, decimal
 from .groups import last_with, titled
 
-MOST_RESIDUALS = 8
+MOST_CLASSES = 8
 MOST_EXAMPLES = 12
 
 
@@ -27,14 +27,16 @@ class ValueBar:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A query, its strongest atoms and its residuals."""
+    """A query, its strongest atoms, and a number for each class: the first bar is the answer."""
 
+    name: str
     label: str
     predicted: str
     image: str | None
     is_right: bool
     atoms: tuple[ValueBar, ...]
-    residuals: tuple[ValueBar, ...]
+    numbers: str  # what the numbers are
+    classes: tuple[ValueBar, ...]
     more: str
 
 
@@ -76,19 +78,24 @@ def first_artifact(results: Sequence[ResultRecord], part: str) -> tuple:
 
 
 def card_of(example: Example) -> Card:
-    """Bars relative to the largest weight and residual; the smallest residual is the answer."""
+    """Bars relative to the largest; the smallest residual, or largest probability, comes first."""
     largest = max((abs(atom.weight) for atom in example.atoms), default=0.0) or 1.0
-    residuals = sorted(example.residuals, key=lambda pair: pair[1])
-    shown = residuals[:MOST_RESIDUALS]
+    ordered = sorted(example.residuals, key=lambda pair: pair[1])
+    if not ordered:
+        ordered = sorted(example.probabilities, key=lambda pair: -pair[1])
+    shown = ordered[:MOST_CLASSES]
     longest = max((abs(value) for _, value in shown), default=0.0) or 1.0
-    hidden = len(residuals) - len(shown)
+    hidden = len(ordered) - len(shown)
+    is_residual = bool(example.residuals)
     return Card(
+        name=example.name or "Query",
         label=example.label,
         predicted=example.predicted,
         image=example.image,
         is_right=example.label == example.predicted,
         atoms=tuple(atom_bar(atom, largest) for atom in example.atoms),
-        residuals=tuple(
+        numbers="Residual" if is_residual else "Probability",
+        classes=tuple(
             ValueBar(
                 name,
                 written_evenly(value, longest),
@@ -97,7 +104,9 @@ def card_of(example: Example) -> Card:
             )
             for position, (name, value) in enumerate(shown)
         ),
-        more=f"and {counted(hidden, 'larger one')}" if hidden else "",
+        more=f"and {counted(hidden, 'larger one' if is_residual else 'smaller one')}"
+        if hidden
+        else "",
     )
 
 

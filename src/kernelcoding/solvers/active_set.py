@@ -85,20 +85,19 @@ class Arrays:
     cross: NDArray
     l1: NDArray
     ridge: NDArray
-    start: sparse.csr_array
+    start: sparse.csr_array | None
     precision: float  # relative size of a pivot that is all rounding errors
 
     @classmethod
     def of(cls, problem: CodingProblem, penalty: Penalty, start: Codes | None) -> Arrays:
         """The arrays of a problem, its penalties, and codes to start from."""
         exact = problem.astype(np.float64)
-        given = sparse.csr_array(problem.cross.shape) if start is None else sparse.csr_array(start)
         return cls(
             problem.facts.double,
             plain(exact.cross),
             plain(penalty.l1, np.float64),
             plain(penalty.ridge, np.float64),
-            given.astype(np.float64),
+            None if start is None else sparse.csr_array(start).astype(np.float64),
             problem.n_atoms * float(np.finfo(problem.facts.dtype).eps),
         )
 
@@ -110,6 +109,9 @@ class Arrays:
     def of_start(self, rows: slice) -> tuple[NDArray, NDArray, NDArray]:
         """The codes to start from, as compiled code reads them."""
         given = self.start
+        if given is None:
+            n_rows = rows.stop - rows.start
+            return np.zeros(n_rows + 1, np.int64), np.empty(0, np.int64), np.empty(0)
         starts = given.indptr[rows.start : rows.stop + 1].astype(np.int64)
         return starts, given.indices.astype(np.int64, copy=False), given.data
 

@@ -137,8 +137,8 @@ class RowBlock:
         self.scores = scores.take(rows)
         gram, cross, l1, ridge = arrays.of_problem(rows)
         self.shared = Shared(gram, cross, l1, ridge, self.scores.targets, self.scores.etas)
-        start = arrays.start[rows]
-        n, n_atoms = start.shape
+        n, n_atoms = cross.shape
+        start = sparse.csr_array((n, n_atoms)) if arrays.start is None else arrays.start[rows]
         self.rows = RowStates(
             start.toarray(),
             np.full((n, n_atoms), -1),

@@ -89,16 +89,18 @@ class SmallProblem:
         )
         self.code, self.reference = self.code[kept], self.reference[kept]
 
+    def _shed(self) -> None:
+        """Let atoms go that are far from being used."""
+        used = (self.code != 0) | (self.reference != 0)
+        idle = np.flatnonzero(~used)
+        excess = np.abs(self._gradient()[idle]) - self.penalty.l1[0, self.atoms[idle]]
+        spare = max(SPARE, int(np.count_nonzero(self.code)) // 2)
+        self._leave(np.sort(np.concatenate([np.flatnonzero(used), idle[_largest(excess, spare)]])))
+
     def add(self, atoms: NDArray, violation: NDArray) -> None:
         """Let the strongest violators in; atoms far from being used leave."""
-        used = (self.code != 0) | (self.reference != 0)
         size = int(np.count_nonzero(self.code))
-        idle = np.flatnonzero(~used)
-        far = self._gradient()[idle]
-        best = idle[
-            _largest(np.abs(far) - self.penalty.l1[0, self.atoms[idle]], max(SPARE, size // 2))
-        ]
-        self._leave(np.sort(np.concatenate([np.flatnonzero(used), best])))
+        self._shed()
         self._take(atoms[_largest(violation, max(AT_ONCE, size))])
 
     def solve(self, constraint: Constraint, options: Options) -> bool:
@@ -151,8 +153,13 @@ class SmallProblem:
         return Move(inside, float(np.sqrt(max(rest, 0.0))), rounding)
 
     def renew(self) -> None:
-        """The present code becomes the reference."""
-        self.reference = self.code.copy()
+        """The present code becomes the reference; atoms far from being used leave."""
+        self.reference = self.code
+        self._shed()
+
+    def end(self) -> None:
+        """Forget all but the code: thousands of small matrices are a large one."""
+        self.gram = np.empty((0, 0))
 
     def code_row(self) -> sparse.csr_array:
         """The code as a row of all atoms."""

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..constraints import Constraint
+from ..long_calls import product
 from ..penalty import Penalty
 from ..problem import CodingProblem
 from .result import CodingResult, Options
-from .small_problem import SmallProblem
+from .small_problem import Move, SmallProblem
 
 FEW = 512  # atoms that are looked at one by one
 ROUNDS = 8  # estimates in a row before the reference is renewed
@@ -86,6 +87,9 @@ class _Search:
         self.l1 = penalty.l1.astype(np.float32)
         self.correlation = np.empty((n, n_atoms), np.float32)  # at the reference
         self.errors = np.zeros(n)  # how far these may be off
+        # New memory would cost more than what is computed in it.
+        self.room = np.empty((min(n, CHUNK), n_atoms), np.float32)
+        self.row_room = np.empty(n_atoms, np.float32)
         self.small: list[SmallProblem] = []
 
     def start(self) -> list[int]:
@@ -99,13 +103,14 @@ class _Search:
                 SmallProblem(self.problem, int(row), self.penalty.take(slice(row, row + 1)), scale)
             )
             self.small[row].begin(cross, self.constraint, self.options)
-        return list(rows)
+        return rows.tolist()
 
     def _look(self, rows: NDArray, codes: sparse.csr_array) -> None:
         """Correlations of all atoms at codes of some rows, which become their reference."""
         used, places = np.unique(codes.indices, return_inverse=True)
         seen = self.problem.compared(rows, used)
         own = len(rows)
+        largest = np.zeros(own)
         weights: sparse.csr_array | None = None
         for atoms, values in seen.tiles:
             if weights is None:
@@ -113,55 +118,64 @@ class _Search:
                 weights = sparse.csr_array(
                     (data, places.reshape(-1), codes.indptr), shape=(own, len(used))
                 )
-            self.correlation[rows, atoms] = values[:own] - weights @ values[own:]
+            found = weights @ values[own:]
+            np.subtract(values[:own], found, out=found)
+            self.correlation[rows, atoms] = found
+            np.maximum(largest, np.abs(found, out=found).max(axis=1), out=largest)
         size = abs(codes)
         terms = np.diff(codes.indptr) + 4
-        sums = self.largest_norm * (size @ self.guide.norms) + np.abs(self.correlation[rows]).max(
-            axis=1, initial=0.0
-        )
+        sums = self.largest_norm * (size @ self.guide.norms) + largest
         errors = np.zeros(self.problem.n_atoms)
         errors[used] = seen.atom_errors
         self.errors[rows] = seen.sample_errors + size @ errors + UNIT * terms * sums
 
     def renew(self, rows: NDArray) -> None:
         """Make present codes the reference."""
-        codes = sparse.csr_array(sparse.vstack([self.small[row].code_row() for row in rows]))
-        self._look(rows, codes)
         for row in rows:
             self.small[row].renew()
+        codes = sparse.csr_array(sparse.vstack([self.small[row].code_row() for row in rows]))
+        self._look(rows, codes)
 
     def round(self, rows: list[int]) -> tuple[list[int], list[int]]:
         """Look at all atoms; return rows that got new ones, and rows that need a new reference."""
         grown: list[int] = []
         waiting: list[int] = []
         for start in range(0, len(rows), CHUNK):
-            some = np.array(rows[start : start + CHUNK])
-            excess, unsure = self._estimates(some)
-            for place, row in enumerate(some):
+            some = rows[start : start + CHUNK]
+            moves = [self.small[row].moved(self.guide) for row in some]
+            for row, move, shift in zip(some, moves, self._shifts(moves), strict=True):
                 small = self.small[row]
-                certain = self._settle(small, excess[place], unsure[place])
+                certain = self._settle(small, *self._estimates(row, move, shift))
                 if certain is None:
-                    waiting.append(int(row))
-                elif not certain:
+                    waiting.append(row)
+                elif certain:
+                    small.end()
+                else:
                     helped = small.solve(self.constraint, self.options)
-                    (grown if helped else waiting).append(int(row))
+                    (grown if helped else waiting).append(row)
         return grown, waiting
 
-    def _estimates(self, rows: NDArray) -> tuple[NDArray, NDArray]:
-        """By how much correlations exceed prices, and how far that may be off, (n, N) each."""
-        guide = self.guide
-        moves = [self.small[row].moved(guide) for row in rows]
-        coordinates = np.array([move.inside for move in moves])
-        found = self.correlation[rows]
-        if coordinates.any():
-            found -= coordinates @ guide.coordinates.T
-        found -= np.array([self.small[row].multiplier for row in rows], np.float32)[:, None]
+    def _shifts(self, moves: list[Move]) -> NDArray:
+        """By how much correlations have moved since the reference, as the guide sees it, (n, N)."""
+        room = self.room[: len(moves)]
+        inside = np.array([move.inside for move in moves])
+        if inside.any():
+            return product(inside, self.guide.coordinates.T, out=room)
+        room[:] = 0.0
+        return room
+
+    def _estimates(self, row: int, move: Move, shift: NDArray) -> tuple[NDArray, NDArray]:
+        """By how much correlations exceed prices, and how far that may be off, (N,) each.
+
+        The first is written over ``shift``, the second over that of the row before.
+        """
+        found = np.subtract(self.correlation[row], shift, out=shift)
+        found -= np.float32(self.small[row].multiplier)
         if not self.constraint.nonnegative:
             np.abs(found, out=found)
-        found -= self.l1 if self.l1.shape[0] == 1 else self.l1[rows]
-        outside = np.array([move.outside for move in moves], np.float32)
-        unsure = outside[:, None] * guide.spread
-        unsure += (self.errors[rows] + [move.rounding for move in moves])[:, None]
+        found -= self.l1[row % len(self.l1)]  # one row for all samples, or one each
+        unsure = np.multiply(self.guide.spread, np.float32(move.outside), out=self.row_room)
+        unsure += np.float32(self.errors[row] + move.rounding)
         return found, unsure
 
     def _settle(self, small: SmallProblem, excess: NDArray, unsure: NDArray) -> bool | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NO_WORD = "(missing)"  # the category of empty cells
+NUMBERS, WORDS = "numbers", "words"  # parts of the preparation
 MOST_CATEGORIES = 30  # of a column; the rarest share one
 
 
@@ -178,9 +179,9 @@ def preparation(columns: Sequence[ColumnType], scale: bool) -> ColumnTransformer
         max_categories=MOST_CATEGORIES,
         sparse_output=False,
     )
-    parts = [("numbers", Pipeline(steps), numeric)] if numeric else []
+    parts = [(NUMBERS, Pipeline(steps), numeric)] if numeric else []
     if words:
-        parts.append(("words", indicators, words))
+        parts.append((WORDS, indicators, words))
     return ColumnTransformer(parts, sparse_threshold=0.0)
 
 

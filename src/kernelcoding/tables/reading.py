@@ -95,6 +95,11 @@ def _read_numpy(path: Path, request: Request) -> LabelledSamples:
 
 
 def _by_position(path: Path, X: NDArray, y: NDArray | None, request: Request) -> LabelledSamples:
+    if y is not None and X.ndim and len(X) != (len(y) if y.ndim else 1):
+        raise ValueError(
+            f"{path}: X holds {len(X)} samples and {request.target or 'y'} labels of "
+            f"{len(y) if y.ndim else 'one'}. Give every sample one label."
+        )
     if X.ndim != 2 or request.model is None:
         return LabelledSamples(X, y)
     check_count(path, X.shape[1], request.model)

@@ -65,11 +65,13 @@ def encoding_of(source: TextSource, told: str | None) -> tuple[str, str]:
             raise ValueError(
                 f"There is no encoding {told!r}: write utf-8, cp1252 or latin-1."
             ) from None
+        _refuse_zeros(source, name, " Say another --encoding, or leave it out.")
         return ("utf-8-sig" if name == "utf-8" else name), ""
     with source.open() as file:
         head = file.read(4)
     marked = next((name for mark, name in MARKS.items() if head.startswith(mark)), None)
     if marked is not None:
+        _refuse_zeros(source, marked)
         return marked, ""
     if _reads_as(source, "utf-8"):
         return "utf-8", ""
@@ -78,6 +80,16 @@ def encoding_of(source: TextSource, told: str | None) -> tuple[str, str]:
         f"{source.name}: the text is not UTF-8 and was read as {found}; if it is something else, "
         "say --encoding."
     )
+
+
+def _refuse_zeros(source: TextSource, encoding: str, remedy: str = "") -> None:
+    """Characters of zero are no text, and readers of tables lose what follows them."""
+    with source.text(encoding) as file:
+        while block := file.read(BLOCK):
+            if "\0" in block:
+                raise ValueError(
+                    f"{source.name} is no text in {encoding}: it holds characters of zero.{remedy}"
+                )
 
 
 def _reads_as(source: TextSource, encoding: str) -> bool:

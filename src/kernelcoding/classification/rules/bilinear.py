@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from ...codes import Codes, products
+from ...codes import Codes, dense, products
 from ...dictionary_learning.frames import SampleFrame
 from ...dictionary_learning.seen import SampleBlock
-from ...long_calls import cho_factor, eigh
+from ...long_calls import cho_factor, eigh, product
 from .. import ridge
 from ..classifiers import BilinearClassifier, Classifier, squared_norm
 from .base import NOTHING, Rule, TrainingCodes
@@ -71,14 +71,11 @@ class BilinearRule(Rule):
         if isinstance(data.frame, SampleFrame):
             if not exact and len(data.targets) > MANY:
                 return _on_some_samples(data, before, regularization, rate)
-            centres, kernel = data.codes, data.frame.kernel_matrix
-            agreements = products(centres, centres)
-            coefficients, bias = _dual(agreements * kernel, data, regularization)
-        else:
-            centres, kernel = data.codes_of_landmarks(), data.frame.landmarks.facts.double
-            agreements = products(centres, centres)
-            system = FewCentres.of(data, centres, agreements * kernel, slice(None), regularization)
-            coefficients, bias = system.solution
+            return _on_all_samples(data, regularization, rate)
+        centres, kernel = data.codes_of_landmarks(), data.frame.landmarks.facts.double
+        agreements = products(centres, centres)
+        system = FewCentres.of(data, centres, agreements * kernel, slice(None), regularization)
+        coefficients, bias = system.solution
         penalty = rate * squared_norm(coefficients, agreements, kernel)
         return BilinearClassifier(coefficients, centres, bias, kernel, rate, penalty)
 
@@ -89,8 +86,9 @@ class BilinearRule(Rule):
         regularization = rho / (data.targets.shape[1] * data.per_sample)
         if len(data.targets) > MANY:
             return _system_of_some(data, _some_samples(data), regularization).left_out(data)
-        kernel = products(data.codes, data.codes) * data.frame.kernel_matrix
-        inverse = np.linalg.inv(_regularised(kernel, data, regularization))
+        kernel = _product_kernel(data)
+        kernel[np.diag_indices_from(kernel)] += _ridge(kernel, data, regularization)
+        inverse = np.linalg.inv(kernel)
         solved = inverse @ data.targets
         diagonal = np.diag(inverse)
         if data.intercept:
@@ -100,23 +98,38 @@ class BilinearRule(Rule):
         return data.targets - solved / diagonal[:, None]
 
 
-def _regularised(kernel: NDArray, data: TrainingCodes, regularization: float) -> NDArray:
-    """The matrix of kernel ridge regression; below rounding errors regularization is none."""
-    matrix = kernel.copy()
-    regularization = max(regularization, 1e-14 * float(np.trace(matrix)))
-    matrix[np.diag_indices_from(matrix)] += regularization / data.sample_weight
-    return matrix
+def _product_kernel(data: TrainingCodes) -> NDArray:
+    """Of all samples, (n, n); written over the products of their codes, as it may be large."""
+    assert isinstance(data.frame, SampleFrame)
+    codes = dense(data.codes)  # BLAS, zeros and all: as many columns as rows are asked for
+    kernel = product(codes, codes.T)
+    kernel *= data.frame.kernel_matrix
+    return kernel
 
 
-def _dual(kernel: NDArray, data: TrainingCodes, regularization: float) -> tuple[NDArray, NDArray]:
-    """Kernel ridge regression with an unpenalised intercept."""
-    factor = cho_factor(_regularised(kernel, data, regularization))
-    solved = linalg.cho_solve(factor, data.targets, check_finite=False)
-    if not data.intercept:
-        return solved, np.zeros(solved.shape[1])
-    ones = linalg.cho_solve(factor, np.ones(len(kernel)), check_finite=False)
-    bias = solved.sum(axis=0) / ones.sum()
-    return solved - np.outer(ones, bias), bias
+def _ridge(kernel: NDArray, data: TrainingCodes, regularization: float) -> NDArray:
+    """What kernel ridge regression adds to the diagonal; at least the size of rounding errors."""
+    return max(regularization, 1e-14 * float(np.trace(kernel))) / data.sample_weight
+
+
+def _on_all_samples(data: TrainingCodes, regularization: float, rate: float) -> BilinearClassifier:
+    """Kernel ridge regression with an unpenalised intercept; every sample is a centre."""
+    assert isinstance(data.frame, SampleFrame)
+    system = _product_kernel(data)
+    ridge_of = _ridge(system, data, regularization)[:, None]
+    system[np.diag_indices_from(system)] += ridge_of[:, 0]
+    right = np.column_stack([data.targets, np.ones(len(system))])
+    solved = linalg.cho_solve(cho_factor(system), right, check_finite=False)
+    coefficients, ones = solved[:, :-1], solved[:, -1]
+    bias = np.zeros(data.targets.shape[1])
+    if data.intercept:
+        bias = coefficients.sum(axis=0) / ones.sum()
+        coefficients = coefficients - np.outer(ones, bias)
+    # The solution says what the product kernel makes of it: no second look at a large matrix.
+    fitted = data.targets - bias - ridge_of * coefficients
+    penalty = rate * float(np.sum(coefficients * fitted))
+    kernel = data.frame.kernel_matrix
+    return BilinearClassifier(coefficients, data.codes, bias, kernel, rate, penalty)
 
 
 @dataclass(frozen=True, slots=True)

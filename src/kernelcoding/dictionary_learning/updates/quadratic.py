@@ -42,16 +42,23 @@ def times_inverse(moment: NDArray, second: NDArray) -> NDArray:
     scale = 1.0 / np.sqrt(np.diag(second))
     scaled = second * scale * scale[:, None]  # unit diagonal: rarely used atoms are not noise
     try:
-        factor = linalg.cho_factor(scaled, check_finite=False)
-        if np.min(np.diag(factor[0])) > 1e-6:
-            right = (moment * scale).T
-            return linalg.cho_solve(factor, right, check_finite=False).T * scale
+        upper, _ = linalg.cho_factor(scaled, check_finite=False)
+        if np.min(np.diag(upper)) > 1e-6:
+            return _divided(np.asfortranarray(moment * scale), upper) * scale
     except linalg.LinAlgError:
         pass
     values, vectors = linalg.eigh(scaled)
     kept = values > 1e-12 * values[-1]
     half = (moment * scale) @ vectors[:, kept]
     return ((half / values[kept]) @ vectors[:, kept].T) * scale
+
+
+def _divided(rows: NDArray, upper: NDArray) -> NDArray:
+    """``rows @ inv(U'U)``: from the right, where the many rows lie well, in half of the time."""
+    (solve,) = linalg.get_blas_funcs(("trsm",), (upper, rows))
+    half = solve(1.0, upper, rows, side=1)
+    found: NDArray = solve(1.0, upper, half, side=1, trans_a=1, overwrite_b=1)
+    return found
 
 
 def coordinate_descent(

@@ -32,6 +32,7 @@ def lc_ksvd(settings: Settings, n_atoms: int) -> LabelConsistentKSVD:
     """LC-KSVD2; the weights of its two terms are in the published proportion."""
     weight = settings["label_weight"]
     return LabelConsistentKSVD(
+        "linear",
         n_atoms=n_atoms,
         n_nonzero=min(N_NONZERO, n_atoms),
         label_weight=weight,
@@ -43,6 +44,7 @@ def lc_ksvd(settings: Settings, n_atoms: int) -> LabelConsistentKSVD:
 def d_ksvd(settings: Settings, n_atoms: int) -> DiscriminativeKSVD:
     """D-KSVD."""
     return DiscriminativeKSVD(
+        "linear",
         n_atoms=n_atoms,
         n_nonzero=min(N_NONZERO, n_atoms),
         classifier_weight=settings["classifier_weight"],
