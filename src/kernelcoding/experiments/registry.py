@@ -13,6 +13,7 @@ from .paper import (
     fisher_pyramids,
     fmd,
     mit_indoor,
+    pooled_words,
     scene15,
     virus,
     voc2007,
@@ -33,6 +34,8 @@ REGISTRY: Mapping[str, Variants] = {
     "fashion-mnist": fashion_mnist.VARIANTS,
     "fmd-pyramids": fisher_pyramids.MATERIALS,
     "scene15-pyramids": fisher_pyramids.SCENES,
+    "fmd-pooled": pooled_words.MATERIALS,
+    "scene15-pooled": pooled_words.SCENES,
 }
 
 

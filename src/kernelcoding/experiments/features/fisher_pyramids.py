@@ -16,7 +16,7 @@ from ...images.records import ImageDescriptors
 from ...images.sift import Patches, describe_scales, inside, unit_gray
 from ..cache import depends_on
 from ..definition import Request
-from .training_images import drawn_images
+from .training_images import drawn_descriptors, drawn_images
 
 if TYPE_CHECKING:
     from ...aggregation import FisherVector
@@ -139,17 +139,10 @@ def _fisher_pyramids(
 
     extractor = ResolutionSIFT(how.resolutions, how.width, how.step, n_jobs=n_jobs)
     few = drawn_images(images, among, how.n_images)
-    share = -(-how.n_samples // len(few))
-    drawn, _ = extractor.map(few, lambda index, record: _some(record, share, index))
     fisher = FisherVector(how.n_components, n_pca=how.n_pca, n_samples=None, random_state=0)
-    fisher.fit(drawn)
+    fisher.fit(drawn_descriptors(extractor, few, how.n_samples))
     vectors, _ = extractor.map(images, lambda _, record: cell_vectors(fisher, record, how.cells))
     return np.stack(vectors).astype(np.float32)
-
-
-def _some(record: ImageDescriptors, most: int, seed: int) -> NDArray:
-    order = np.random.default_rng(seed).permutation(len(record))
-    return record.descriptors[order[:most]]
 
 
 def cell_vectors(

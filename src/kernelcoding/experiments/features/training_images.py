@@ -1,4 +1,4 @@
-"""The images that descriptors are learned from."""
+"""The images and descriptors that codebooks and mixtures are learned from."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ...images.extractor import DescriptorExtractor
+from ...images.records import ImageDescriptors
 
 Image = TypeVar("Image")
 
@@ -25,3 +28,25 @@ def drawn_images(images: Sequence[Image], among: NDArray, n_images: int) -> list
     """
     few = np.random.default_rng(0).permutation(among)[:n_images]
     return [images[index] for index in np.sort(few)]
+
+
+def drawn_descriptors(
+    extractor: DescriptorExtractor, images: Sequence[Image], n_samples: int
+) -> list[NDArray]:
+    """About equally many descriptors of each image, always the same ones.
+
+    Parameters
+    ----------
+    extractor : DescriptorExtractor
+    images : sequence
+        What it takes.
+    n_samples : int
+        Descriptors in all, at most a few more.
+    """
+    share = -(-n_samples // len(images))
+
+    def draw(index: int, record: ImageDescriptors) -> NDArray:
+        order = np.random.default_rng(index).permutation(len(record))
+        return record.descriptors[order[:share]]
+
+    return extractor.map(images, draw)[0]
