@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...images.extractor import DescriptorExtractor
+from ...images.reading import ImageLike
 from ...images.records import ImageDescriptors
 
 Image = TypeVar("Image")
@@ -31,7 +32,7 @@ def drawn_images(images: Sequence[Image], among: NDArray, n_images: int) -> list
 
 
 def drawn_descriptors(
-    extractor: DescriptorExtractor, images: Sequence[Image], n_samples: int
+    extractor: DescriptorExtractor, images: Sequence[ImageLike], n_samples: int
 ) -> list[NDArray]:
     """About equally many descriptors of each image, always the same ones.
 
