@@ -8,7 +8,8 @@ square roots of frequencies in either case, covariances the coordinates of their
 ``--out``, what is in the file already is not fitted again.
 
 **Our default classifier** is ``SupervisedKernelCoding()``; ``ResidualClassifier()`` is the rule for
-dictionaries without a classifier, ``LabelConsistentKSVD()`` a published method with our kernel.
+dictionaries without a classifier, ``LabelConsistentKSVD()`` and ``DiscriminativeKSVD()`` are
+published methods with our kernel.
 
 Image sets are read from KERNELCODING_DATA (Extended YaleB as 504 random faces of unit norm, counts
 of words of six VOC2007 classes) and, where :mod:`benchmarks.descriptors` has put them, from
@@ -42,6 +43,7 @@ METHODS = {
     "SupervisedKernelCoding()": kc.SupervisedKernelCoding,
     "ResidualClassifier()": kc.ResidualClassifier,
     "LabelConsistentKSVD()": kc.LabelConsistentKSVD,
+    "DiscriminativeKSVD()": kc.DiscriminativeKSVD,
 }
 BELOW = 1.0  # points that ours may be below SVC
 
