@@ -11,9 +11,10 @@ demo: $(VENV)/.demo
 # The report is tested in a real browser where one can be had; else its tests skip with a reason.
 BROWSER := command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium) >/dev/null 2>&1 || true
 
+# Files run in their order: the last are examples of one module each, so that no core waits long.
 test: $(VENV)/.dev lint
 	@$(BROWSER)
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check src tests benchmarks campaigns
