@@ -1,5 +1,7 @@
 """Where atoms come from: every sample, some of them, means in the Hilbert space, or the user."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,10 +9,12 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics.pairwise import rbf_kernel
 
 import kernelcoding as kc
+from kernelcoding import memory
 from kernelcoding.dictionary import CombinationDictionary, PointDictionary
+from kernelcoding.dictionary import candidates as candidates_module
 from kernelcoding.dictionary.building import build_dictionary
-from kernelcoding.dictionary.candidates import Candidates
-from kernelcoding.dictionary.choosing import named_choice
+from kernelcoding.dictionary.candidates import Candidates, KnownCandidates
+from kernelcoding.dictionary.choosing import greedy_choice, leverage_choice, named_choice
 from kernelcoding.kernels import Gaussian, Linear, LogEuclideanGaussian, Precomputed
 
 
@@ -241,3 +245,36 @@ def test_some_candidates_of_a_given_matrix_know_their_columns(rng):
     diagonal, similarity_to = some.columns()
     assert_allclose(diagonal, np.diag(truth))
     assert_allclose(similarity_to(1), truth[:, 1])
+
+
+def test_leverage_by_parts_draws_the_same(samples, monkeypatch):
+    kernel = Gaussian(gamma=0.3)
+    gram = rbf_kernel(samples, gamma=0.3)
+    weight = np.linspace(0.5, 2.0, len(samples))
+    for given in (Candidates(kernel, samples, None, weight), KnownCandidates(gram, weight)):
+        whole = leverage_choice(given, 9, np.random.RandomState(3))
+        with monkeypatch.context() as patch:
+            patch.setattr(candidates_module, "TILE", 9 * 7)  # seven rows at a time
+            parts = leverage_choice(given, 9, np.random.RandomState(3))
+        assert_array_equal(parts, whole)
+
+
+def test_leverage_keeps_no_row_of_every_sample(rng, monkeypatch):
+    monkeypatch.setattr(candidates_module, "TILE", 2**15)
+    n, m = 6000, 150
+    given = Candidates(Gaussian(gamma=0.3), rng.normal(size=(n, 3)))
+    leverage_choice(given.take(np.arange(200)), 5, np.random.RandomState(0))  # compiles
+    tracemalloc.start()
+    try:
+        leverage_choice(given, m, np.random.RandomState(0))
+        assert tracemalloc.get_traced_memory()[1] < 8 * n * m / 2
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_factor_of_a_greedy_choice_is_announced(samples, monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 4 * 8 * 10 * 40 - 1)
+    with pytest.warns(UserWarning, match=r"greedy choice of 10 among 40 samples .*k-means\+\+"):
+        greedy_choice(Candidates(Gaussian(gamma=0.3), samples), 10, np.random.RandomState(0))
+    monkeypatch.setattr(memory, "available_memory", lambda: 4 * 8 * 10 * 40)
+    greedy_choice(Candidates(Gaussian(gamma=0.3), samples), 10, np.random.RandomState(0))

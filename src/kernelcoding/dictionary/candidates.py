@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
-from ..gram import GramFacts
-from ..kernels.base import Kernel
+from ..gram import TILE, GramFacts
+from ..kernels.base import Kernel, take
 from ..stacks import Stack
 from .point_gram import PointGram
 
@@ -71,6 +72,13 @@ class Candidates:
         chosen = self.kernel.prepare(self.X[rows], self.index[rows])
         return self.kernel.between(self.kernel.prepare(self.X), chosen)
 
+    def parts_similar_to(self, rows: NDArray) -> Iterator[tuple[slice, NDArray]]:
+        """The same for consecutive samples, as many as make a piece of moderate size, (p, m)."""
+        chosen = self.kernel.prepare(self.X[rows], self.index[rows])
+        prepared = self.kernel.prepare(self.X)
+        for part in gen_batches(len(self), part_rows(len(rows))):
+            yield part, self.kernel.between(take(prepared, part), chosen)
+
     def facts(self) -> GramFacts:
         """All similarities: whole, or the parts that are asked for."""
         return PointGram(self.kernel, self.kernel.prepare(self.X, self.index), len(self))
@@ -105,6 +113,16 @@ class KnownCandidates(Candidates):
         """Similarities of all samples to some of them, (n, m)."""
         return self.known[:, index]
 
+    def parts_similar_to(self, index: NDArray) -> Iterator[tuple[slice, NDArray]]:
+        """The same for consecutive samples, as many as make a piece of moderate size, (p, m)."""
+        for part in gen_batches(len(self), part_rows(len(index))):
+            yield part, self.known[part, index]
+
     def facts(self) -> GramFacts:
         """All similarities."""
         return GramFacts(self.known)
+
+
+def part_rows(n_columns: int) -> int:
+    """Rows of a piece that has so many columns."""
+    return max(1, TILE // max(n_columns, 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,15 @@ from scipy import sparse
 
 from ..codes import row_sums
 from ..gram import GramFacts
-from .candidates import Candidates
+from ..memory import announce, memory_advice
+from .candidates import Candidates, part_rows
 
 MAX_LLOYD_ROUNDS = 100
 # Atoms (not landmarks) may also be the means of clusters that start from k-means++.
 MEANS = "kernel-k-means"
+LESS = (
+    'The choices "k-means++" and "random" need a few numbers per sample; "leverage" goes by parts.'
+)
 
 
 def random_choice(
@@ -66,16 +70,32 @@ def leverage_choice(
     estimate is :math:`f_i^\top(F^\top F + \lambda I)^{-1}f_i + \rho_i / \lambda`.
     """
     pilot = random_choice(candidates, n_chosen, random_state)
-    self_similarity, cross = candidates.columns()[0], candidates.similarity_to(pilot)
-    features = cross.astype(np.float64) @ GramFacts(cross[pilot]).orthonormal_basis()
+    gram = candidates.take(pilot).similarity_to(np.arange(n_chosen))
+    basis = GramFacts(gram).orthonormal_basis()
+    self_similarity = candidates.columns()[0]
     ridge = float(self_similarity.sum()) / n_chosen
-    inner = features.T @ features + ridge * np.eye(features.shape[1])
-    explained = np.einsum("ij,ij->i", features, np.linalg.solve(inner, features.T).T)
-    missed = np.maximum(self_similarity - np.einsum("ij,ij->i", features, features), 0.0)
-    scores = np.maximum(explained + missed / ridge, 1e-12)
+    # One piece is kept; several are computed twice, rather than kept for all samples.
+    is_small = len(candidates) <= part_rows(n_chosen)
+    kept = list(_features(candidates, pilot, basis)) if is_small else None
+    inner = ridge * np.eye(basis.shape[1])
+    for _, features in kept or _features(candidates, pilot, basis):
+        inner += features.T @ features
+    scores = np.empty(len(candidates))
+    for rows, features in kept or _features(candidates, pilot, basis):
+        explained = np.einsum("ij,ij->i", features, np.linalg.solve(inner, features.T).T)
+        left = self_similarity[rows] - np.einsum("ij,ij->i", features, features)
+        scores[rows] = np.maximum(explained + np.maximum(left, 0.0) / ridge, 1e-12)
     if candidates.sample_weight is not None:
         scores = scores * candidates.sample_weight
     return random_state.choice(len(candidates), n_chosen, replace=False, p=scores / scores.sum())
+
+
+def _features(
+    candidates: Candidates, pilot: NDArray, basis: NDArray
+) -> Iterator[tuple[slice, NDArray]]:
+    """Coordinates of consecutive samples in the span of the pilot samples, (p, m)."""
+    for rows, cross in candidates.parts_similar_to(pilot):
+        yield rows, cross.astype(np.float64) @ basis
 
 
 def greedy_choice(
@@ -91,7 +111,10 @@ def greedy_choice(
     self_similarity, similarity_to = candidates.columns()
     missed = self_similarity.astype(np.float64)
     last_places = n_chosen * np.finfo(self_similarity.dtype).eps * float(missed.max())
-    factor = np.empty((n_chosen, len(missed)))
+    what = f"The greedy choice of {n_chosen} among {len(missed)} samples"
+    announce(8.0 * n_chosen * len(missed), what, LESS, stacklevel=4)
+    with memory_advice(LESS):
+        factor = np.empty((n_chosen, len(missed)))
     chosen = np.empty(n_chosen, dtype=np.intp)
     for step in range(n_chosen):
         new = int(missed.argmax())
