@@ -76,7 +76,7 @@ def map_codes(
     ----------
     formulation : Formulation
     options : Options
-        ``n_jobs`` counts blocks that are coded at the same time.
+        ``n_jobs`` counts blocks that are coded at the same time; ``room`` is for all samples.
     dictionary : Dictionary
     X : array of shape (n, ...)
         Checked samples.
@@ -91,7 +91,8 @@ def map_codes(
 
     def code(rows: slice) -> tuple[Kept, Convergence, NDArray]:
         problem = dictionary.problem(X[rows])
-        result = formulation.solve(problem, alone)
+        own = alone if alone.room is None else replace(alone, room=alone.room[rows])
+        result = formulation.solve(problem, own)
         return keep(rows, problem, result), result.convergence, zero_rows(result.codes)
 
     n_rows = _rows_together(formulation, options, dictionary, len(X))
@@ -144,9 +145,10 @@ def code_samples(
     def write(rows: slice, problem: CodingProblem, result: CodingResult) -> None:
         if is_csr(result.codes):
             result.codes.astype(codes.dtype, copy=False).toarray(out=codes[rows])
-        else:
+        elif not np.may_share_memory(result.codes, codes):
             codes[rows] = result.codes
 
+    inner = replace(inner, room=None if compact else codes)
     map_codes(formulation, inner, dictionary, X, write, stacklevel, tell_zeros)
     return codes
 

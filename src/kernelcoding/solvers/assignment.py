@@ -29,7 +29,9 @@ def solve(
     return CodingResult.closed_form(scatter(ones, best, problem.n_atoms, options.sparse_output))
 
 
-def soft_weights(cross: NDArray, atom_norms: NDArray, sigma: float) -> NDArray:
+def soft_weights(
+    cross: NDArray, atom_norms: NDArray, sigma: float, room: NDArray | None = None
+) -> NDArray:
     r"""Weights :math:`\exp(-\sigma d_j^2) / \sum_i \exp(-\sigma d_i^2)` of each row.
 
     As k(x, x) cancels, they are the softmax of :math:`2\sigma(k_j - K_{jj}/2)`. The largest is
@@ -43,18 +45,22 @@ def soft_weights(cross: NDArray, atom_norms: NDArray, sigma: float) -> NDArray:
         Self-similarities of the atoms.
     sigma : float
         Bandwidth.
+    room : (n, m) array, default=None
+        Where to write them, if it has their precision.
     """
     from .._compiled.softmax import fill_soft_weights as fill
 
     offsets = plain(np.atleast_2d(0.5 * atom_norms))
-    weights = np.empty_like(cross)
+    fits = room is not None and (room.shape, room.dtype) == (cross.shape, cross.dtype)
+    weights = room if room is not None and fits else np.empty_like(cross)
     fill(plain(cross), offsets, 2.0 * float(sigma), weights)
     return weights
 
 
 def soft_assignment(problem: CodingProblem, sigma: float, options: Options) -> CodingResult:
     """Soft weights over all atoms."""
-    weights: Codes = soft_weights(problem.cross, problem.squares, sigma)
+    room = None if options.sparse_output else options.room
+    weights: Codes = soft_weights(problem.cross, problem.squares, sigma, room)
     return CodingResult.closed_form(sparse.csr_array(weights) if options.sparse_output else weights)
 
 

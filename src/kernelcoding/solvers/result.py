@@ -22,6 +22,8 @@ class Options:
     n_jobs: int | None = None
     sparse_output: bool = False
     start: Codes | None = None  # codes to start from: they change the time, not the answer
+    # (n, N) memory that dense codes may be written to: new memory costs more than formulas do.
+    room: NDArray | None = None
 
 
 class Status(Enum):
