@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from helpers.processes import run_python
-from kernelcoding._compiled.exponential import scaled_exponential
+from kernelcoding._compiled.exponential import scaled_exponential, single_exponential
 from kernelcoding._compiled.softmax import fill_soft_weights
 from kernelcoding.kernels.radial import decay
 
@@ -27,6 +27,17 @@ def test_ends_of_the_range():
     assert_allclose(values[0, 1], np.exp(-706.0), rtol=1e-13)
     assert_array_equal(values[0, 2:5], 0.0)
     assert np.isnan(values[0, 5])
+
+
+def test_single_precision_is_right_to_five_units():
+    values = np.linspace(-86.0, 1.0, 100_001, dtype=np.float32).reshape(11, -1)
+    truth, result = np.exp(values.astype(np.float64)), values.copy()
+    single_exponential(result)
+    assert np.max(np.abs(result / truth - 1)) < 2.5 * np.finfo(np.float32).eps
+    far = np.array([[0.0, -88.0, -1e30, -np.inf]], np.float32)
+    single_exponential(far)
+    assert far[0, 0] == 1.0
+    assert np.all(np.abs(far[0, 1:]) < 1e-37)
 
 
 def test_every_length_and_row_alike(rng):

@@ -59,3 +59,45 @@ def scaled_exponential(values, factor):
             exponentials(chunk, count, scratch)
             for j in range(count):
                 row[start + j] = 0.0 if chunk[j] < NOTHING else chunk[j]
+
+
+# The same in single precision: fewer terms, and other widths of exponents.
+SINGLE_LOG2_E = np.float32(1.4426950408889634)
+SINGLE_LOG2_HIGH = np.float32(0.693359375)
+SINGLE_LOG2_LOW = np.float32(-2.12194440e-4)
+SINGLE_ROUNDER = np.float32(12582912.0)
+SINGLE_SMALLEST = np.float32(-87.0)
+ONE, HALF, C3, C4, C5, C6 = (
+    np.float32(1.0 / number) for number in (1, 2, 6, 24, 120, 720)
+)  # fmt: skip
+
+
+@part(fastmath={"contract"})
+def single_exponentials(values, shifted):
+    """Replace values by their exponentials; ``shifted`` is scratch of the same size."""
+    bits, exponents = values.view(np.int32), shifted.view(np.int32)
+    for i in range(values.size):
+        v = SINGLE_SMALLEST if values[i] < SINGLE_SMALLEST else values[i]
+        rounded = v * SINGLE_LOG2_E + SINGLE_ROUNDER
+        n = rounded - SINGLE_ROUNDER
+        r = (v - n * SINGLE_LOG2_HIGH) - n * SINGLE_LOG2_LOW
+        r2 = r * r
+        high = (C3 + r * C4) + (C5 + r * C6) * r2
+        shifted[i] = rounded
+        values[i] = (ONE + r) + (HALF + r * high) * r2
+    for i in range(values.size):
+        bits[i] += exponents[i] << 23
+
+
+@compiled
+def single_exponential(values):
+    """Replace a matrix in single precision by its exponentials, for values up to 80.
+
+    Below exp(-87) it stays: what is looked at in single precision is not that small.
+    """
+    scratch = np.empty(CHUNK, np.float32)
+    for i in range(values.shape[0]):
+        row = values[i]
+        for start in range(0, row.size, CHUNK):
+            some = row[start : start + CHUNK]
+            single_exponentials(some, scratch[: some.size])
