@@ -50,6 +50,8 @@ class Guide(NamedTuple):
     spread: NDArray  # (N,) upper bounds on the norms of what lies outside the span
     norms: NDArray  # (N,) of the atoms
     slack: float  # rounding, relative to the norms of two vectors
+    landmarks: NDArray  # (l,) the atoms that span it
+    basis: NDArray  # (l, m) similarities to them times this are coordinates
 
     @classmethod
     def of(cls, atoms: Parts) -> Guide:
@@ -73,4 +75,5 @@ class Guide(NamedTuple):
         squares = np.maximum(atoms.squares.astype(np.float64), 0.0)
         inside = np.einsum("ij,ij->i", coordinates, coordinates, dtype=np.float64)
         spread = np.sqrt(np.maximum(squares - inside, 0.0) + slack * squares)
-        return cls(coordinates, spread.astype(np.float32), np.sqrt(squares), slack)
+        norms = np.sqrt(squares)
+        return cls(coordinates, spread.astype(np.float32), norms, slack, landmarks, basis)

@@ -187,6 +187,10 @@ class CodingProblem:
         """Similarities of one sample to some atoms, (m,), in double precision."""
         return self.cross[row, atoms].astype(np.float64, copy=False)
 
+    def cross_with(self, atoms: NDArray) -> tuple[NDArray, NDArray]:
+        """Self-similarities, (n,), and similarities of all samples to some atoms, (n, m)."""
+        return self.self_similarity, self.cross[:, atoms]
+
     def compared(self, rows: NDArray, used: NDArray) -> Comparison:
         """Some samples and some atoms beside all atoms: quickly, if not to the last digit."""
         precision = self.facts.precision

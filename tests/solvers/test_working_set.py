@@ -13,6 +13,7 @@ from kernelcoding.dictionary import PointDictionary
 from kernelcoding.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from kernelcoding.kernels.single import SingleValues
 from kernelcoding.solvers import small_problem, working_set
+from kernelcoding.solvers.result import Options
 
 N, TINY = 300, 1e-4  # atoms; gigabytes: a quarter of what their Gram matrix takes
 X, Y = load_digits(return_X_y=True)
@@ -235,6 +236,30 @@ def test_single_precision_is_as_wrong_as_it_says(offset, rng):
     assert rows.errors.max() < 1e-2
     own = values.of_atoms(np.arange(5))
     assert np.all(np.abs(values.between(own, slice(None)) - kernel(atoms[:5], atoms)) <= 1e-5)
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_bounds_of_all_atoms_hold_at_every_reference():
+    kernel, alpha, free = Gaussian(0.05), 0.01, constraints.Free()
+    with kc.memory_budget(TINY):
+        asked = PointDictionary(kernel, ATOMS).problem(SAMPLES)
+        search = working_set._Search(asked, priors.L1().bind(asked) * alpha, free, Options())
+        rows, shares = search.start(), []
+        for _ in range(3):  # at no code, and at codes
+            for row in rows:
+                small = search.small[row]
+                small.solve(free, Options())
+                move = small.moved(search.guide)
+                excess, unsure = search._estimates(row, move, search._shifts([move])[0])
+                code = small.code_row().toarray()[0]
+                truth = np.abs(kernel(SAMPLES[row : row + 1], ATOMS)[0] - code @ kernel(ATOMS))
+                assert np.all(np.abs(excess - (truth - alpha)) <= unsure)
+                shares.append(move.share)
+                others = np.setdiff1d(np.arange(N), small.atoms)
+                small.add(others, truth[others])
+            search.renew(np.array(rows))
+    assert np.all(np.abs(shares[:24]) > 0.1)  # from the code of zeros, along the sample
+    assert not np.any(shares[24:])
 
 
 def test_single_precision_is_left_alone_where_it_tells_nothing(rng):

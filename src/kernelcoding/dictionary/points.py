@@ -221,6 +221,14 @@ class PointProblem(CodingProblem):
         found = finite_similarities(self.dictionary.kernel.between(*pair))[0]
         return found.astype(np.float64, copy=False)
 
+    def cross_with(self, atoms: NDArray) -> tuple[NDArray, NDArray]:
+        """Self-similarities, (n,), and similarities of all samples to some atoms, (n, m)."""
+        if self._computed is not None or self.dictionary.is_clipped:
+            return super().cross_with(atoms)
+        kernel, some = self.dictionary.kernel, take(self.dictionary._prepared, atoms)
+        cross = finite_similarities(kernel.between(self._prepared, some))
+        return kernel.diagonal_of(self._prepared), cross
+
     def compared(self, rows: NDArray, used: NDArray) -> Comparison:
         """Some samples and some atoms beside all atoms: quickly, if not to the last digit."""
         single = self.facts.single if isinstance(self.facts, PointGram) else None

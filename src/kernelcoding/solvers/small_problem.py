@@ -19,12 +19,25 @@ from .scaling import solve_scaled
 
 FIRST = 100  # atoms to start with
 AT_ONCE = 40  # atoms that enter together, or as many as the code has
+KNOWN = 1e-3  # part of a sample's square outside the guide's span that tells nothing
 SPARE = 50  # atoms that stay though the code does not use them, or half as many as it uses
 
 
-class Move(NamedTuple):
-    """How far a reconstruction is from that of the reference."""
+class Sample(NamedTuple):
+    """Where a sample lies."""
 
+    inside: NDArray  # (m,) coordinates in the span of the guide
+    square: float  # its squared norm
+
+
+class Move(NamedTuple):
+    """How far a reconstruction is from that of the reference: by so much of the sample, and more.
+
+    Correlations at the code of zeros are similarities to the sample itself. A reconstruction
+    resembles it, so what it has of the sample needs no estimate there.
+    """
+
+    share: float  # of the sample; the rest is about what remains
     inside: NDArray  # (m,) coordinates in the span of the guide
     outside: float  # upper bound on the norm of the rest
     rounding: float  # that inner products with atoms may be off by
@@ -42,10 +55,14 @@ class SmallProblem:
         Of this sample.
     scale : float
         Largest similarity to any atom.
+    sample : Sample
     """
 
-    def __init__(self, problem: CodingProblem, row: int, penalty: Penalty, scale: float):
+    def __init__(
+        self, problem: CodingProblem, row: int, penalty: Penalty, scale: float, sample: Sample
+    ):
         self.problem, self.row, self.penalty, self.scale = problem, row, penalty, scale
+        self.sample = sample
         self.atoms = np.empty(0, np.int64)  # ascending
         self.gram, self.cross = np.empty((0, 0)), np.empty(0)
         self.code = self.reference = np.empty(0)
@@ -148,9 +165,24 @@ class SmallProblem:
         inside = step.astype(np.float32) @ guide.coordinates[atoms]
         squared = float(step @ self.gram[np.ix_(used, used)] @ step)
         size = float(np.abs(step) @ guide.norms[atoms])
+        share = 0.0
+        if not self.reference.any():
+            along = float(step @ self.cross[used])
+            share = self._share(along, inside)
+            inside -= np.float32(share) * self.sample.inside
+            squared += share * (share * self.sample.square - 2.0 * along) if share else 0.0
+            size += abs(share) * float(np.sqrt(self.sample.square)) if share else 0.0
         rest = squared - float(inside.astype(np.float64) @ inside) + guide.slack * size**2
         rounding = guide.slack * size * float(guide.norms.max(initial=0.0))
-        return Move(inside, float(np.sqrt(max(rest, 0.0))), rounding)
+        return Move(share, inside, float(np.sqrt(max(rest, 0.0))), rounding)
+
+    def _share(self, along: float, inside: NDArray) -> float:
+        """How much of the sample leaves least of a reconstruction outside the guide's span."""
+        own, square = self.sample
+        outside = square - float(own.astype(np.float64) @ own)
+        if not outside > KNOWN * square:  # or the square is not known
+            return 0.0
+        return float(np.float32((along - float(own.astype(np.float64) @ inside)) / outside))
 
     def renew(self) -> None:
         """The present code becomes the reference; atoms far from being used leave."""

@@ -22,9 +22,9 @@ from ..long_calls import product
 from ..penalty import Penalty
 from ..problem import CodingProblem
 from .result import CodingResult, Options
-from .small_problem import Move, SmallProblem
+from .small_problem import Move, Sample, SmallProblem
 
-FEW = 512  # atoms that are looked at one by one
+FEW, SHARE = 512, 32  # atoms that are looked at one by one: so many, or one in so many of all
 ROUNDS = 8  # estimates in a row before the reference is renewed
 PASSES = 40  # renewals before a sample is given up
 CHUNK = 64  # samples whose estimates are in memory at a time
@@ -87,6 +87,7 @@ class _Search:
         self.l1 = penalty.l1.astype(np.float32)
         self.correlation = np.empty((n, n_atoms), np.float32)  # at the reference
         self.errors = np.zeros(n)  # how far these may be off
+        self.few = max(FEW, n_atoms // SHARE)
         # New memory would cost more than what is computed in it.
         self.room = np.empty((min(n, CHUNK), n_atoms), np.float32)
         self.row_room = np.empty(n_atoms, np.float32)
@@ -96,12 +97,14 @@ class _Search:
         """Small problems of the atoms that resemble each sample most."""
         rows = np.arange(self.problem.n_samples)
         self._look(rows, sparse.csr_array(self.correlation.shape))
+        squares, near = self.problem.cross_with(self.guide.landmarks)
+        inside = product(near.astype(np.float64, copy=False), self.guide.basis).astype(np.float32)
         for row in rows:
             cross = self.correlation[row]
             scale = float(np.abs(cross).max(initial=0.0))
-            self.small.append(
-                SmallProblem(self.problem, int(row), self.penalty.take(slice(row, row + 1)), scale)
-            )
+            penalty = self.penalty.take(slice(row, row + 1))
+            sample = Sample(inside[row], float(squares[row]))
+            self.small.append(SmallProblem(self.problem, int(row), penalty, scale, sample))
             self.small[row].begin(cross, self.constraint, self.options)
         return rows.tolist()
 
@@ -169,13 +172,14 @@ class _Search:
 
         The first is written over ``shift``, the second over that of the row before.
         """
-        found = np.subtract(self.correlation[row], shift, out=shift)
+        known = np.multiply(self.correlation[row], np.float32(1.0 - move.share), out=self.row_room)
+        found = np.subtract(known, shift, out=shift)
         found -= np.float32(self.small[row].multiplier)
         if not self.constraint.nonnegative:
             np.abs(found, out=found)
         found -= self.l1[row % len(self.l1)]  # one row for all samples, or one each
         unsure = np.multiply(self.guide.spread, np.float32(move.outside), out=self.row_room)
-        unsure += np.float32(self.errors[row] + move.rounding)
+        unsure += np.float32(abs(1.0 - move.share) * self.errors[row] + move.rounding)
         return found, unsure
 
     def _settle(self, small: SmallProblem, excess: NDArray, unsure: NDArray) -> bool | None:
@@ -183,7 +187,7 @@ class _Search:
         excess[small.atoms] = -np.inf
         unsure += excess
         suspects = np.flatnonzero(unsure > 0.0)
-        if len(suspects) <= FEW:
+        if len(suspects) <= self.few:
             violation = small.violation(suspects, self.constraint, self.options.tol)
             if not np.any(violation > 0.0):
                 return True
