@@ -3,8 +3,8 @@
 Times are processor time of one thread (OPENBLAS_NUM_THREADS=1), and the peer of every coder is the
 block of similarities between queries and atoms, which is the least that any of them computes.
 
-``python -m benchmarks large --part 2000 60000 accuracy`` measures these parts only. What was
-measured is in ``benchmarks/results/large-cells.jsonl``, one line per row, and is not measured
+``python -m benchmarks large --part 2000 60000 accuracy learning`` measures these parts only. What
+was measured is in ``benchmarks/results/large-cells.jsonl``, one line per row, and is not measured
 again: a run cut short loses nothing. Remove the file to start anew.
 """
 
@@ -29,6 +29,8 @@ SIZES = (2_000, 8_000, 16_000, 60_000)
 WHOLE = 16_000  # atoms up to which the solver with the whole Gram matrix is asked, too
 # Samples coded together; those of them whose block is timed; those whose codes are judged.
 QUERIES, TIMED, JUDGED = 1_000, 128, 250
+FEWER = {"working sets, alpha .01": 500}  # samples of coders that take minutes
+ATOMS, LANDMARKS, ROUNDS = 1_000, 2_000, 2  # of a dictionary that is learned from all images
 SVC_SAMPLES = 20_000
 BEYOND = 1e-3  # gigabytes: no Gram matrix here is within this budget
 TILE = 2_000  # atoms that the judge looks at together
@@ -113,7 +115,7 @@ def objective_difference(alpha, kernel, atoms, queries, codes):
 def coder_row(name, size):
     """One coder on one dictionary."""
     samples, _, queries, _ = images()
-    atoms = samples[:size]
+    atoms, queries = samples[:size], queries[: FEWER.get(name, QUERIES)]
     kernel = Gaussian("median").resolve(atoms)
     coder = clone(CODERS[name]).set_params(kernel=kernel, sparse_output=name != "soft words")
     with kc.memory_budget(BEYOND):
@@ -122,7 +124,7 @@ def coder_row(name, size):
 
         def fitted_and_coded():
             answers.append(seconds(lambda: coder.fit(atoms))[0])
-            coder.transform(queries[:8])  # sets up what all queries share
+            coder.transform(queries[:TIMED])  # sets up what all queries share
             answers.append(seconds(lambda: coder.transform(queries)))
 
         peak = peak_memory(fitted_and_coded)
@@ -156,16 +158,39 @@ def peer_row(name):
 def rule_row(name):
     """The residual rule; its peer is coding alone."""
     samples, labels, queries, truth = images()
+    queries, truth = (part[: FEWER.get(name, QUERIES)] for part in (queries, truth))
     kernel = Gaussian("median").resolve(samples)
     rule = kc.ResidualClassifier(clone(CODERS[name]).set_params(kernel=kernel, sparse_output=True))
     with kc.memory_budget(BEYOND):
         fit, _ = seconds(lambda: rule.fit(samples, labels))
-        rule.predict(queries[:8])
+        rule.predict(queries[:TIMED])
         spent, found = seconds(lambda: rule.predict(queries))
         coding, _ = seconds(lambda: rule.coder_.transform(queries))
     facts = {"accuracy": float(np.mean(found == truth)), "samples": len(samples), "fit s": fit}
+    facts["queries"] = len(queries)
     facts["times coding"] = spent / coding
     return Row("large", f"residuals, {name}", "coding", 1, Measured(spent, coding), facts)
+
+
+def learning_row():
+    """A dictionary learned from all images by landmarks; its peer is their similarities to these.
+
+    Rounds and memory are those of one call of ``fit``, first atoms and last codes included.
+    """
+    samples = images()[0]
+    kernel = Gaussian("median").resolve(samples)
+    coder = kc.KernelSparseCoder(kernel, alpha=0.1, sparse_output=True)
+    learner = kc.KernelDictionaryLearning(
+        coder, n_atoms=ATOMS, n_landmarks=LANDMARKS, max_iter=ROUNDS, random_state=0
+    )
+    clone(learner).set_params(n_atoms=10, n_landmarks=20).fit(samples[:200])  # compiles
+    spent = []
+    peak = peak_memory(lambda: spent.append(seconds(lambda: learner.fit(samples))[0]))
+    block, _ = seconds(lambda: kernel(samples[:LANDMARKS], samples[:LANDMARKS]))
+    facts = {"samples": len(samples), "rounds": ROUNDS, "objective": learner.objective_history_[-1]}
+    case = f"learning {ATOMS} atoms, {LANDMARKS} landmarks"
+    measured = Measured(spent[0], block * len(samples) / LANDMARKS, peak)
+    return Row("large", case, "block alone", 1, measured, facts)
 
 
 def run(quick=False, parts=None):
@@ -174,7 +199,10 @@ def run(quick=False, parts=None):
         return
     cells = Cells()
     sizes = [str(size) for size in (SIZES[:2] if quick else SIZES)]
-    for part in parts or [*sizes, "accuracy"]:
+    for part in parts or [*sizes, "accuracy", "learning"]:
+        if part == "learning":
+            yield cells.row(f"learning {ATOMS} atoms, {LANDMARKS} landmarks", learning_row)
+            continue
         if part != "accuracy":
             for name in CODERS:
                 case = f"{name}, {part} atoms"
