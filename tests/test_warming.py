@@ -27,6 +27,12 @@ def signatures():
 warming.warm_up_here()
 warm = signatures()
 assert len(warm) > 15, len(warm)
+assert "single_exponential" in {name for name, _ in warm}
+from kernelcoding.kernels import Gaussian
+from kernelcoding.kernels.single import SingleValues
+points = np.eye(40)
+values = SingleValues.of(Gaussian(0.1), Gaussian(0.1).prepare(points))
+values.between(values.of_atoms(np.arange(4)), slice(0, 9), np.empty(36, np.float32))
 warnings.simplefilter("ignore")
 sys.path.insert(0, sys.argv[1])
 from helpers.models import ANSWERS, fitted

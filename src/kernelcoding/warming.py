@@ -43,6 +43,7 @@ def steps() -> Iterator[tuple[str, Callable[[], None]]]:
             X = _samples(np.dtype(dtype))
             use = partial(_use, models, sparse.csr_array(X) if title == SPARSE else X)
             yield f"{title}, {precision} precision", use
+    yield "passes over large dictionaries", _use_single_values
 
 
 def warm_up_here() -> None:
@@ -120,6 +121,13 @@ def _use(models: list[BaseEstimator], X: NDArray | sparse.csr_array) -> None:
             for question, asked in itertools.product(QUESTIONS, (X, fixed)):
                 if hasattr(fitted, question):
                     getattr(fitted, question)([asked] if in_sets else asked)
+
+
+def _use_single_values() -> None:
+    # What working sets call: a dictionary beyond the budget would take longer than compiling.
+    from ._compiled.exponential import single_exponential
+
+    single_exponential(np.zeros((2, 8), np.float32))
 
 
 def _samples(dtype: np.dtype) -> NDArray:
