@@ -14,10 +14,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+
+from .translation import ShortLower, with_records
 
 # Passes for what is not written here: closures, with, raise, array expressions, literal loops,
 # functions inlined before their types are known. Each reads every line of every function.
@@ -39,6 +42,8 @@ NOT_NEEDED = {
     "RewriteSemanticConstants",
     "WithLifting",
 }
+
+COPIED = 60  # size up to which LLVM puts a copy of a function into each of its callers
 
 
 class QuickFlags(Flags):
@@ -103,11 +108,48 @@ class WholeLibrary(JITCodeLibrary):
         for function in self._final_module.functions:
             if not function.is_declaration and function.name not in self._own:
                 function.linkage = "internal"
-        super()._optimize_final_module()
+        builder = tuned_passes(self._codegen)
+        if builder is None:
+            super()._optimize_final_module()
+            return
+        first, first_builder = self._codegen._module_pass_manager(
+            opt=0, loop_vectorize=False, slp_vectorize=False, cost="cheap"
+        )
+        first.run(self._final_module, first_builder)
+        builder.getModulePassManager().run(self._final_module, builder)
+
+
+def tuned_passes(codegen: Any) -> Any:
+    """LLVM's passes at full strength, but for two things; None where Numba has others.
+
+    Vectorised loops gain nothing from being unrolled as well, and functions with several callers
+    are not copied into them: half of what LLVM has to do.
+    """
+    if not hasattr(codegen, "_pass_builder") or not hasattr(binding, "create_pass_builder"):
+        return None
+    options = binding.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = True
+    options.loop_unrolling = False
+    options.inlining_threshold = COPIED
+    return binding.create_pass_builder(codegen._tm, options)
+
+
+class ShortLowering(NativeLowering):
+    """Translate a function in the few words of ``translation.py``."""
+
+    @property
+    def lowering_class(self) -> type:
+        """Who translates."""
+        return ShortLower
+
+    def run_pass(self, state: Any) -> bool:
+        """Translate for a target that takes records by address."""
+        state.targetctx = with_records(state.targetctx)
+        return bool(super().run_pass(state))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class LowerPart(NativeLowering):
+class LowerPart(ShortLowering):
     """Translate a part for LLVM."""
 
     _name = "lower_part"
@@ -124,7 +166,7 @@ class LowerPart(NativeLowering):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class LowerWhole(NativeLowering):
+class LowerWhole(ShortLowering):
     """Translate a function that Python calls."""
 
     _name = "lower_whole"
@@ -133,7 +175,7 @@ class LowerWhole(NativeLowering):
         """Translate, link and compile."""
         state.library = WholeLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
-        return bool(super().run_pass(state))
+        return super().run_pass(state)
 
 
 class PartCompiler(CompilerBase):
