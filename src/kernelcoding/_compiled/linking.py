@@ -152,7 +152,7 @@ class ShortLowering(NativeLowering):
 class LowerPart(ShortLowering):
     """Translate a part for LLVM."""
 
-    _name = "lower_part"
+    _name: Any = "lower_part"
 
     def run_pass(self, state: Any) -> bool:
         """Translate, and tell Numba where callers find the translation."""
@@ -169,7 +169,7 @@ class LowerPart(ShortLowering):
 class LowerWhole(ShortLowering):
     """Translate a function that Python calls."""
 
-    _name = "lower_whole"
+    _name: Any = "lower_whole"
 
     def run_pass(self, state: Any) -> bool:
         """Translate, link and compile."""

@@ -88,10 +88,11 @@ class ShortLower(Lower):
 
     def lower_inst(self, inst: Any) -> None:
         """Leave out what only gives a record its name; its caller counts references to it."""
+        name: Any = None
         if isinstance(inst, ir.Assign):
             name = inst.target.name
-        else:
-            name = inst.value if isinstance(inst, ir.Del) else None
+        elif isinstance(inst, ir.Del):
+            name = inst.value
         if name not in self.records:
             super().lower_inst(inst)
 
@@ -155,7 +156,7 @@ class ShortLower(Lower):
         value = self.context.cast(self.builder, self.loadvar(index.name), own, kind)
         if not isinstance(kind, types.BaseTuple):
             return [self._integer(value, kind)]
-        parts = enumerate(kind.types)
+        parts = enumerate(parts_of(kind))
         return [self._integer(self.builder.extract_value(value, i), one) for i, one in parts]
 
     def _integer(self, value: Any, kind: Any) -> Any:
@@ -198,4 +199,4 @@ class ShortLower(Lower):
 
 def parts_of(kind: Any) -> tuple:
     """Types of the parts of an index."""
-    return tuple(kind.types) if isinstance(kind, types.BaseTuple) else (kind,)
+    return tuple(getattr(kind, "types", (kind,)))
