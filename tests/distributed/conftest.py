@@ -10,6 +10,14 @@ if importlib.util.find_spec("dask") is None or importlib.util.find_spec("distrib
 SETTINGS = {
     "distributed.scheduler.allowed-failures": 1,  # a block may end one worker, not two
     "distributed.comm.timeouts.connect": "30s",
+    # So long after a worker was lost, the cluster gives its nanny up if the worker is not there:
+    # not where another test has killed it again meanwhile.
+    "distributed.deploy.lost-worker-timeout": "1h",
+    # Idle processes watch themselves fifty times a second; while other tests run, once is enough.
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.worker.memory.monitor-interval": "1s",
+    "distributed.worker.profile.enabled": False,
 }
 
 
