@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 
@@ -108,3 +108,24 @@ def test_fit_computes_no_matrix_that_coding_does_not_need(monkeypatch, rng):
     assert not asked
     kc.KernelSparseCoder(Gaussian()).fit(X)
     assert asked
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+@pytest.mark.parametrize("learned", [False, True], ids=["points", "combinations"])
+def test_a_dictionary_answers_for_parts(rng, large, learned, is_large):
+    """Inner products, norms and neighbours; of points without the whole matrix."""
+    X, coder = rng.normal(size=(30, 3)), kc.KernelSparseCoder("poly", alpha=0.1)
+    model = kc.KernelDictionaryLearning(coder, 7, max_iter=2) if learned else coder
+    dictionary = model.fit(X).dictionary_
+    expected, cross = dictionary.gram.copy(), dictionary.cross(X[:4])
+    vars(dictionary).pop("facts", None)  # computed anew
+    if is_large:
+        large()
+    rows, columns = np.array([5, 0, 3]), np.arange(dictionary.n_atoms) % 2 == 0
+    assert_allclose(dictionary.block(rows, columns), expected[rows][:, columns], rtol=1e-10)
+    assert_allclose(dictionary.block([1, 1]), expected[[1, 1]], rtol=1e-10)
+    assert_allclose(dictionary.block(slice(2, 4), [6]), expected[2:4, [6]], rtol=1e-10)
+    assert_allclose(dictionary.norms, np.sqrt(np.diag(expected)), rtol=1e-10)
+    found = dictionary.nearest(X[:4], 2).indices
+    order = np.argsort(np.diag(expected) - 2.0 * cross, axis=1)
+    assert_array_equal(np.sort(found), np.sort(order[:, :2]))

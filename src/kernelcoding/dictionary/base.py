@@ -1,8 +1,9 @@
 r"""What a dictionary is: points, or combinations :math:`\Phi(Z)A` of landmarks.
 
 A dictionary answers how similar samples are to the atoms (:meth:`Dictionary.cross`) and to
-themselves, and makes the coding problem of samples (:meth:`Dictionary.problem`). Coders never know
-which kind they hold.
+themselves, and makes the coding problem of samples (:meth:`Dictionary.problem`). One that is too
+large for its Gram matrix answers for parts of it (:meth:`Dictionary.block`,
+:attr:`Dictionary.norms`, :meth:`Dictionary.nearest`). Coders never know which kind they hold.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from copy import deepcopy
 from functools import cached_property
 from typing import Any, Self
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..gram import GramFacts
 from ..kernels.base import Kernel
@@ -74,6 +76,24 @@ class Dictionary:
     def facts(self) -> GramFacts:
         """What follows from the Gram matrix alone, computed on demand."""
         return GramFacts(self.gram)
+
+    @property
+    def norms(self) -> NDArray:
+        """Norms of the atoms in H, (N,), without their Gram matrix where they are points."""
+        return np.sqrt(np.maximum(self.facts.squares, 0.0))
+
+    def block(self, rows: ArrayLike | slice, columns: ArrayLike | slice = slice(None)) -> NDArray:
+        """Inner products of some atoms with others, ``gram[rows][:, columns]``.
+
+        Where the Gram matrix is neither at hand nor small, only these are computed.
+
+        Parameters
+        ----------
+        rows, columns : array of int or bool, or slice
+            Which atoms.
+        """
+        every = np.arange(self.n_atoms)
+        return self.facts.block(every[rows], every[columns])
 
     def cross(self, X: NDArray) -> NDArray:
         """Inner products of samples and atoms, (n, N)."""

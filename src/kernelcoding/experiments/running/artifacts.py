@@ -109,7 +109,7 @@ def _certificate(done: Evaluation) -> tuple[float | None, float | None]:
     gap = coder.certify(done.queries, done.codes).max()
     error = coder.reconstruction_error(done.queries, done.codes).mean()
     # Relative to the norm of samples, of which the atoms are some.
-    relative = error / np.diag(coder.dictionary_.gram).mean()
+    relative = error / coder.dictionary_.facts.squares.mean()
     # JSON has no infinity, the gap of a code outside its constraint.
     known = [_rounded(x, 4) if np.isfinite(x) else None for x in (gap, relative)]
     return known[0], known[1]
