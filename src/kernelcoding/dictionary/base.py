@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from copy import deepcopy
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..gram import GramFacts
 from ..kernels.base import Kernel
 from ..problem import CodingProblem, Neighbours
 
+Atoms: TypeAlias = NDArray | list[int] | slice
 RECOMPUTED = ("gram_before_clipping", "facts")
 
 
@@ -82,14 +83,14 @@ class Dictionary:
         """Norms of the atoms in H, (N,), without their Gram matrix where they are points."""
         return np.sqrt(np.maximum(self.facts.squares, 0.0))
 
-    def block(self, rows: ArrayLike | slice, columns: ArrayLike | slice = slice(None)) -> NDArray:
+    def block(self, rows: Atoms, columns: Atoms = slice(None)) -> NDArray:
         """Inner products of some atoms with others, ``gram[rows][:, columns]``.
 
         Where the Gram matrix is neither at hand nor small, only these are computed.
 
         Parameters
         ----------
-        rows, columns : array of int or bool, or slice
+        rows, columns : array or list of int or bool, or slice
             Which atoms.
         """
         every = np.arange(self.n_atoms)
