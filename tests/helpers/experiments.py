@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from helpers.records import read_lines
-from helpers.trees import write
+from helpers.trees import scenes, write
 from kernelcoding.experiments.definition import Dataset, Experiment, Method, Splits, Table
 from kernelcoding.experiments.features.visual_words import Vocabulary
 from kernelcoding.experiments.paper.digits import digits_dataset
@@ -144,3 +144,21 @@ def grating(rng, angle, size=56):
 def put(path, pixels):
     cv2 = pytest.importorskip("cv2")
     write(path, cv2.imencode(".jpg", pixels)[1].tobytes())
+
+
+def put_materials(home, rng):
+    """Twenty made pictures of two materials, with masks, in the layout of FMD."""
+    for number in range(20):
+        name = ("stone", "wood")[number % 2]
+        put(home / "fmd" / "image" / name / f"{number:02d}.jpg", grating(rng, number % 2))
+        whole = np.full((56, 56), 255, np.uint8)
+        put(home / "fmd" / "mask" / name / f"{number:02d}.jpg", whole)
+
+
+def put_scenes(home, rng):
+    """Twenty made pictures of two scenes to learn from and ten to be asked about."""
+    train = [f"{name}/{number}.jpg" for name in ("bar", "gym") for number in range(10)]
+    test = [f"{name}/t{number}.jpg" for name in ("bar", "gym") for number in range(5)]
+    tree = scenes(home / "scene15", train, test)
+    for name in (*train, *test):
+        put(tree / "Images" / name, grating(rng, name.startswith("gym")))
