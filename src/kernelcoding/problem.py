@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,16 +16,15 @@ from .selection import smallest
 # Atoms whose inner products are computed together where there is no Gram matrix: more cost
 # more than they share, fewer cost more calls.
 TOGETHER = 160
-FEWEST = 256  # columns of such a piece, if there are many rows
 
 
 class Comparison(NamedTuple):
-    """Some samples and some atoms beside all atoms, tile by tile, and how far values may be off."""
+    """Samples and then atoms beside any atoms, and how far values may be off."""
 
     sample_errors: NDArray  # (n,)
     atom_errors: NDArray  # (u,)
-    # Which atoms, and (n + u, t) similarities to them, which the next tile may write over.
-    tiles: Iterator[tuple[slice, NDArray]]
+    # Some of the n + u rows, and t atoms: (r, t) similarities, which the next call may write over.
+    between: Callable[[slice, NDArray], NDArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,25 +191,17 @@ class CodingProblem:
         return self.self_similarity, self.cross[:, atoms]
 
     def compared(self, rows: NDArray, used: NDArray) -> Comparison:
-        """Some samples and some atoms beside all atoms: quickly, if not to the last digit."""
+        """Some samples and some atoms beside other atoms: quickly, if not to the last digit."""
         precision = self.facts.precision
         own = np.abs(self.cross[rows]).max(axis=1, initial=0.0)
-        tiles = (
-            (atoms, np.vstack([self.cross[rows, atoms], self.facts.block(used, atoms)]))
-            for atoms in self._tiles(len(rows) + len(used))
-        )
-        return Comparison(precision * own, precision * self.squares[used], tiles)
 
-    def _tiles(self, n_rows: int) -> Iterator[slice]:
-        """Consecutive atoms, as many as make a piece of so many rows."""
-        step = self._tile_step(n_rows)
-        return (
-            slice(start, min(start + step, self.n_atoms)) for start in range(0, self.n_atoms, step)
-        )
+        def between(some: slice, atoms: NDArray) -> NDArray:
+            places = np.arange(some.start, some.stop)
+            samples, others = places[places < len(rows)], places[places >= len(rows)] - len(rows)
+            similar = self.cross[np.ix_(rows[samples], atoms)]
+            return np.vstack([similar, self.facts.block(used[others], atoms)])
 
-    def _tile_step(self, n_rows: int) -> int:
-        """How many atoms make a piece of so many rows."""
-        return max(FEWEST, TILE // 2 // max(n_rows, 1))
+        return Comparison(precision * own, precision * self.squares[used], between)
 
     def correlation(self, codes: Codes) -> NDArray:
         r"""Inner products of atoms and residuals, :math:`k - K y`: minus the gradient, (n, N)."""

@@ -110,6 +110,18 @@ BAD_INPUT = {
 }
 
 
+def test_powers_of_pixels_are_projected(faces):
+    model = RandomFaces(n_components=30, normalize=False, power=0.5).fit(faces)
+    expected = np.sqrt(faces.reshape(6, -1) / 255) @ model.components_.T
+    assert_allclose(model.transform(faces), expected)
+    assert_array_equal(model.components_, RandomFaces(n_components=30).fit(faces).components_)
+    for power in (0, -1.0, "half"):
+        with pytest.raises(ValueError, match="power must be a positive number"):
+            RandomFaces(power=power).fit_transform(faces)
+    with pytest.raises(ValueError, match="Negative pixels have no powers"):
+        RandomFaces(power=0.5).fit_transform(faces.reshape(6, -1) - 300.0)
+
+
 @pytest.mark.parametrize("case", BAD_INPUT)
 def test_bad_input_is_refused(faces, case):
     parameters, images, message = BAD_INPUT[case]

@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 import kernelcoding as kc
-from kernelcoding import constraints, guide, priors, problem
+from kernelcoding import constraints, guide, priors
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from kernelcoding.kernels.single import SingleValues
+from kernelcoding.penalty import Penalty
 from kernelcoding.solvers import small_problem, working_set
 from kernelcoding.solvers.result import Options
 
@@ -113,8 +115,9 @@ def small_steps(monkeypatch):
         (working_set, "FEW", 4),
         (working_set, "ROUNDS", 3),
         (working_set, "CHUNK", 3),
-        (problem, "TILE", 2**9),
-        (problem, "FEWEST", 16),
+        (working_set, "TILE", 2**9),
+        (working_set, "NARROWEST", 16),
+        (working_set, "SQUARE", 8),
     ]:
         monkeypatch.setattr(module, name, size)
 
@@ -138,6 +141,26 @@ def test_any_kernel_and_formulation(kernel, prior, constraint):
     asked, formulation = whole.dictionary_.problem(SAMPLES[:8]), whole.formulation()
     objectives = [formulation.objective(asked, given) for given in (codes, expected)]
     assert_allclose(*objectives, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.usefixtures("small_steps")
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_a_look_at_all_atoms_is_as_exact_as_it_says(kernel, rng):
+    """Atoms that codes use, and atoms that none does: correlations within their own bound."""
+    with kc.memory_budget(1e-5):
+        coder = kc.KernelSparseCoder(kernel, alpha=0.02).fit(ATOMS)
+        asked = coder.dictionary_.problem(SAMPLES)
+        penalty = Penalty(np.full((1, N), 0.02), np.zeros((1, N)))
+        search = working_set._Search(asked, penalty, constraints.Free(), Options())
+        codes = np.where(rng.random((len(SAMPLES), N)) < 0.1, rng.normal(size=(1, N)), 0.0)
+        codes[:, N // 3 : N // 2] = 0.0
+        rows = np.array([4, 1, 7])
+        search._look(rows, sparse.csr_array(codes[rows]))
+    kernel = coder.kernel_
+    expected = (kernel(SAMPLES, ATOMS) - codes @ kernel(ATOMS))[rows]
+    off = np.abs(search.correlation[rows] - expected).max(axis=1)
+    assert np.all(off <= search.errors[rows])
+    assert np.all(search.errors[rows] <= 1e-3 * (1 + np.abs(expected).max(axis=1)))
 
 
 def test_a_given_matrix():

@@ -230,7 +230,7 @@ class PointProblem(CodingProblem):
         return kernel.diagonal_of(self._prepared), cross
 
     def compared(self, rows: NDArray, used: NDArray) -> Comparison:
-        """Some samples and some atoms beside all atoms: quickly, if not to the last digit."""
+        """Some samples and some atoms beside other atoms: quickly, if not to the last digit."""
         single = self.facts.single if isinstance(self.facts, PointGram) else None
         points = getattr(self._prepared, "points", None)
         samples = None
@@ -240,10 +240,17 @@ class PointProblem(CodingProblem):
             return super().compared(rows, used)
         atoms = single.of_atoms(used)
         both = SingleRows(*(np.concatenate(pair) for pair in zip(samples, atoms, strict=True)))
-        n_rows = len(both.errors)
-        room = np.empty(n_rows * min(self._tile_step(n_rows), self.n_atoms), np.float32)
-        tiles = ((tile, single.between(both, tile, room)) for tile in self._tiles(n_rows))
-        return Comparison(samples.errors, atoms.errors, tiles)
+        room = np.empty(0, np.float32)
+
+        def between(some: slice, atoms: NDArray) -> NDArray:
+            nonlocal room
+            left = SingleRows(both.vectors[some], both.errors[some])
+            needed = len(left.errors) * len(atoms)
+            if len(room) < needed:  # new memory costs more than what is computed in it
+                room = np.empty(needed, np.float32)
+            return single.between(left, atoms, room)
+
+        return Comparison(samples.errors, atoms.errors, between)
 
     def nearest(self, n_neighbors: int) -> Neighbours:
         """The ``n_neighbors`` atoms nearest to each sample in H."""

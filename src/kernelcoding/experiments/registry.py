@@ -19,12 +19,14 @@ from .paper import (
     voc2007,
     voc2007_words,
     yaleb,
+    yaleb_roots,
 )
 from .running.runner import Selection, run_experiment
 
 REGISTRY: Mapping[str, Variants] = {
     "digits": digits.VARIANTS,
     "yaleb": yaleb.VARIANTS,
+    "yaleb-roots": yaleb_roots.VARIANTS,
     "virus": virus.VARIANTS,
     "fmd": fmd.VARIANTS,
     "mit-indoor": mit_indoor.VARIANTS,

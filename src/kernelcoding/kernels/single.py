@@ -98,13 +98,15 @@ class SingleValues:
         """Some of the atoms as left sides."""
         return SingleRows(_swapped(self._atoms[atoms]), self._errors(self._radii[atoms]))
 
-    def between(self, rows: SingleRows, atoms: slice, room: NDArray | None = None) -> NDArray:
-        """Values of left sides and consecutive atoms, (n, m); in ``room`` where it is given.
+    def between(
+        self, rows: SingleRows, atoms: slice | NDArray, room: NDArray | None = None
+    ) -> NDArray:
+        """Values of left sides and some atoms, (n, m); in ``room`` where it is given.
 
         Parameters
         ----------
         rows : SingleRows
-        atoms : slice
+        atoms : slice or array of int
         room : array of n * m numbers at least, default=None
             Flat, in single precision: new memory costs more than what is computed in it.
         """

@@ -18,15 +18,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..constraints import Constraint
+from ..gram import TILE
 from ..long_calls import product
 from ..penalty import Penalty
-from ..problem import CodingProblem
+from ..problem import CodingProblem, Comparison
 from .result import CodingResult, Options
 from .small_problem import Move, Sample, SmallProblem
 
 FEW, SHARE = 512, 32  # atoms that are looked at one by one: so many, or one in so many of all
 ROUNDS = 8  # estimates in a row before the reference is renewed
 PASSES = 40  # renewals before a sample is given up
+# Atoms whose inner products are in memory at a time: with each other, and with all that are used.
+SQUARE, NARROWEST = 1024, 256
 CHUNK = 64  # samples whose estimates are in memory at a time
 UNIT = float(np.finfo(np.float32).eps)
 
@@ -111,26 +114,51 @@ class _Search:
     def _look(self, rows: NDArray, codes: sparse.csr_array) -> None:
         """Correlations of all atoms at codes of some rows, which become their reference."""
         used, places = np.unique(codes.indices, return_inverse=True)
+        shape = len(rows), len(used)
+        weights = sparse.csr_array((codes.data, places.reshape(-1), codes.indptr), shape=shape)
+        weights = weights.astype(np.float32)
         seen = self.problem.compared(rows, used)
-        own = len(rows)
-        largest = np.zeros(own)
-        weights: sparse.csr_array | None = None
-        for atoms, values in seen.tiles:
-            if weights is None:
-                data = codes.data.astype(values.dtype)
-                weights = sparse.csr_array(
-                    (data, places.reshape(-1), codes.indptr), shape=(own, len(used))
-                )
-            found = weights @ values[own:]
-            np.subtract(values[:own], found, out=found)
-            self.correlation[rows, atoms] = found
-            np.maximum(largest, np.abs(found, out=found).max(axis=1), out=largest)
+        self._look_at_used(rows, used, weights, seen)
+        self._look_at_others(rows, used, weights, seen)
+        largest = np.array([np.abs(self.correlation[row]).max(initial=0.0) for row in rows])
         size = abs(codes)
         terms = np.diff(codes.indptr) + 4
         sums = self.largest_norm * (size @ self.guide.norms) + largest
         errors = np.zeros(self.problem.n_atoms)
         errors[used] = seen.atom_errors
         self.errors[rows] = seen.sample_errors + size @ errors + UNIT * terms * sums
+
+    def _look_at_used(
+        self, rows: NDArray, used: NDArray, weights: sparse.csr_array, seen: Comparison
+    ) -> None:
+        """Correlations of atoms that codes use: inner products of two of them serve both."""
+        own = len(rows)
+        parts = [slice(k, min(k + SQUARE, len(used))) for k in range(0, len(used), SQUARE)]
+        weighed = [weights[:, part] for part in parts]
+        found = np.empty((own, len(used)), np.float32)
+        for part in parts:
+            found[:, part] = seen.between(slice(0, own), used[part])
+        for first, part in enumerate(parts):
+            for second in range(first, len(parts)):
+                others = parts[second]
+                values = seen.between(slice(own + others.start, own + others.stop), used[part])
+                values = values.astype(np.float32, copy=False)
+                found[:, part] -= weighed[second] @ values
+                if second > first:
+                    found[:, others] -= weighed[first] @ values.T
+        self.correlation[np.ix_(rows, used)] = found
+
+    def _look_at_others(
+        self, rows: NDArray, used: NDArray, weights: sparse.csr_array, seen: Comparison
+    ) -> None:
+        """Correlations of atoms that no code uses."""
+        own, both = len(rows), len(rows) + len(used)
+        others = np.setdiff1d(np.arange(self.problem.n_atoms), used, assume_unique=True)
+        step = max(NARROWEST, TILE // 2 // max(both, 1))
+        for start in range(0, len(others), step):
+            atoms = others[start : start + step]
+            values = seen.between(slice(0, both), atoms).astype(np.float32, copy=False)
+            self.correlation[np.ix_(rows, atoms)] = values[:own] - weights @ values[own:]
 
     def renew(self, rows: NDArray) -> None:
         """Make present codes the reference."""
