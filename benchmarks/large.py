@@ -29,7 +29,6 @@ SIZES = (2_000, 8_000, 16_000, 60_000)
 WHOLE = 16_000  # atoms up to which the solver with the whole Gram matrix is asked, too
 # Samples coded together; those of them whose block is timed; those whose codes are judged.
 QUERIES, TIMED, JUDGED = 1_000, 128, 250
-FEWER = {"working sets, alpha .01": 500}  # samples of coders that take minutes
 ATOMS, LANDMARKS, ROUNDS = 1_000, 2_000, 2  # of a dictionary that is learned from all images
 SVC_SAMPLES = 20_000
 BEYOND = 1e-3  # gigabytes: no Gram matrix here is within this budget
@@ -115,7 +114,7 @@ def objective_difference(alpha, kernel, atoms, queries, codes):
 def coder_row(name, size):
     """One coder on one dictionary."""
     samples, _, queries, _ = images()
-    atoms, queries = samples[:size], queries[: FEWER.get(name, QUERIES)]
+    atoms = samples[:size]
     kernel = Gaussian("median").resolve(atoms)
     coder = clone(CODERS[name]).set_params(kernel=kernel, sparse_output=name != "soft words")
     with kc.memory_budget(BEYOND):
@@ -158,7 +157,6 @@ def peer_row(name):
 def rule_row(name):
     """The residual rule; its peer is coding alone."""
     samples, labels, queries, truth = images()
-    queries, truth = (part[: FEWER.get(name, QUERIES)] for part in (queries, truth))
     kernel = Gaussian("median").resolve(samples)
     rule = kc.ResidualClassifier(clone(CODERS[name]).set_params(kernel=kernel, sparse_output=True))
     with kc.memory_budget(BEYOND):

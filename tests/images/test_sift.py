@@ -54,6 +54,32 @@ def test_equals_the_definition(texture, width):
         assert_allclose(values, np.sqrt(raw / raw.sum()), atol=2e-3)
 
 
+def test_opponent_colours_stand_beside_gray(texture):
+    colors = np.stack([texture, np.roll(texture, 9, axis=1), texture[::-1]], axis=-1)
+    extractor = DenseRootSIFT(step=29, scales=[12], contrast_threshold=0)
+    (gray,) = extractor.transform([colors])
+    (record,) = clone(extractor).set_params(color="opponent").transform([colors])
+    assert_array_equal(record.positions, gray.positions)
+    parts = np.split(np.sqrt(3) * record.descriptors, 3, axis=1)
+    assert_allclose(parts[0], gray.descriptors, atol=1e-6)
+    red, green, blue = np.moveaxis(colors / 255, -1, 0)
+    planes = [(red - green) / np.sqrt(2), (red + green - 2 * blue) / np.sqrt(6)]
+    for part, plane in zip(parts[1:], planes, strict=True):
+        for values, (row, column) in zip(part, record.positions, strict=True):
+            raw = raw_histogram(plane, row, column, 12)
+            raw = np.minimum(raw, 0.2 * np.linalg.norm(raw))
+            assert_allclose(values, np.sqrt(raw / raw.sum()), atol=2e-3)
+
+
+def test_colours_without_contrast_have_zeros(texture):
+    extractor = DenseRootSIFT(step=8, scales=[12], color="opponent")
+    (gray,) = clone(extractor).set_params(color="gray").transform([texture])
+    for image in (texture, np.stack([texture] * 3, axis=-1)):
+        (record,) = extractor.transform([image])
+        assert_allclose(np.sqrt(3) * record.descriptors[:, :128], gray.descriptors, atol=1e-6)
+        assert not record.descriptors[:, 128:].any()
+
+
 @pytest.mark.parametrize("width", [16, 24, 48])
 def test_equals_opencv_up_to_its_eight_bits(texture, width):
     extractor = DenseRootSIFT(
@@ -225,6 +251,7 @@ def test_memory_keeps_descriptors_by_pixels(texture, tmp_path, monkeypatch):
         ({"smoothing": -1}, "smoothing must be a number of at least 0"),
         ({"contrast_threshold": np.nan}, "contrast_threshold must be a number"),
         ({"on_error": "hide"}, "on_error must be one of"),
+        ({"color": "lab"}, "color must be 'gray' or 'opponent', got 'lab'"),
     ],
 )
 def test_parameters_are_checked(texture, parameters, message):

@@ -21,9 +21,12 @@ from .dense_sift import (
 )
 from .extractor import DescriptorExtractor
 from .extras import optional
-from .reading import ImageLike, as_gray, parts_of, shrunk
+from .reading import FULL_SCALE, ImageLike, as_gray, parts_of, shrunk
 from .records import ImageDescriptors
 
+GRAY, OPPONENT = "gray", "opponent"
+# Red against green, and yellow against blue, as combinations of red, green and blue.
+OPPONENTS = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
 CAMERA_BLUR = 0.5  # standard deviation in pixels that an image has already, as Lowe assumes
 
 
@@ -36,6 +39,7 @@ class Patches:
     smoothing: float
     contrast_threshold: float
     max_side: int | None
+    color: str = GRAY
 
 
 class DenseRootSIFT(DescriptorExtractor):
@@ -76,6 +80,10 @@ class DenseRootSIFT(DescriptorExtractor):
         Some megabytes per image.
     verbose : int, default=0
         Progress, as joblib shows it.
+    color : {"gray", "opponent"}, default="gray"
+        What is described: gray values, or beside them, as so many more numbers each, red against
+        green and yellow against blue: 384 numbers. Patches are kept for their gray contrast; a
+        colour without contrast, and every colour of a gray image, has zeros.
 
     Attributes
     ----------
@@ -85,7 +93,7 @@ class DenseRootSIFT(DescriptorExtractor):
     Notes
     -----
     Images are paths or arrays, gray or colour, of 8 or 16 bits or floating point in [0, 1], all
-    sizes mixed; colours are turned to gray. ``Masked(image, mask)`` in the place of an image keeps
+    sizes mixed. ``Masked(image, mask)`` in the place of an image keeps
     the patches whose centre is in the mask. An image may have no patch of enough contrast: its
     record is then empty. An image smaller than the narrowest patch is an error.
 
@@ -99,7 +107,9 @@ class DenseRootSIFT(DescriptorExtractor):
     References
     ----------
     Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 2004. Arandjelovic and
-    Zisserman, "Three things everyone should know to improve object retrieval", CVPR 2012.
+    Zisserman, "Three things everyone should know to improve object retrieval", CVPR 2012. Van de
+    Sande, Gevers and Snoek, "Evaluating color descriptors for object and scene recognition", PAMI
+    2010.
 
     Examples
     --------
@@ -122,6 +132,7 @@ class DenseRootSIFT(DescriptorExtractor):
         n_jobs: int | None = None,
         memory: str | Memory | None = None,
         verbose: int = 0,
+        color: str = GRAY,
     ) -> None:
         self.step = step
         self.scales = scales
@@ -132,6 +143,7 @@ class DenseRootSIFT(DescriptorExtractor):
         self.n_jobs = n_jobs
         self.memory = memory
         self.verbose = verbose
+        self.color = color
 
     def describer(self) -> Callable[[ImageLike], ImageDescriptors]:
         """Return the function that describes one path, array or ``Masked``."""
@@ -149,28 +161,31 @@ class DenseRootSIFT(DescriptorExtractor):
             raise ValueError(
                 f"scales must be widths of patches of at least 4 pixels, got {self.scales!r}."
             )
+        if self.color not in (GRAY, OPPONENT):
+            raise ValueError(f"color must be '{GRAY}' or '{OPPONENT}', got {self.color!r}.")
         return Patches(
             int(self.step),
             tuple(scales.tolist()),
             float(self.smoothing),
             float(self.contrast_threshold),
             self.max_side,
+            self.color,
         )
 
 
 def describe_image(image: NDArray, mask: NDArray | None, patches: Patches) -> ImageDescriptors:
     """Descriptors of the patches of one image."""
     shape = image.shape[:2]
-    gray = unit_gray(image)
-    small = shrunk(gray, patches.max_side)
-    factor = np.array(shape) / small.shape
-    fitting = [width for width in patches.scales if width <= min(small.shape)]
+    planes = [shrunk(plane, patches.max_side) for plane in planes_of(image, patches.color)]
+    small = planes[0].shape
+    factor = np.array(shape) / small
+    fitting = [width for width in patches.scales if width <= min(small)]
     if not fitting:
         raise ValueError(
             f"expected an image at least as large as a patch of {min(patches.scales):g} pixels, "
-            f"got {small.shape[0]} x {small.shape[1]}: choose smaller scales."
+            f"got {small[0]} x {small[1]}: choose smaller scales."
         )
-    record = describe_scales(small, fitting, patches)
+    record = describe_scales(planes, fitting, patches)
     positions = (record.positions + 0.5) * factor - 0.5  # centres of pixels are whole numbers
     record = replace(record, positions=positions, scales=record.scales * factor.mean(), shape=shape)
     return record if mask is None else inside(record, mask)
@@ -187,28 +202,59 @@ def unit_gray(image: NDArray) -> NDArray:
     return gray.astype(np.float32)
 
 
-def describe_scales(gray: NDArray, widths: Sequence[float], patches: Patches) -> ImageDescriptors:
-    """Descriptors of the patches of several widths that have contrast."""
-    grids = [[grid_centers(side, width, patches.step) for side in gray.shape] for width in widths]
+def planes_of(image: NDArray, color: str) -> list[NDArray]:
+    """Gray, and the opponent colours if they are wanted, (H, W) each."""
+    gray = unit_gray(image)
+    if color == GRAY:
+        return [gray]
+    if image.ndim == 2:
+        return [gray, np.zeros_like(gray), np.zeros_like(gray)]
+    colors = image @ OPPONENTS.T / FULL_SCALE.get(image.dtype, 1.0)
+    return [gray, *np.moveaxis(colors.astype(np.float32), -1, 0)]
+
+
+def describe_scales(
+    planes: Sequence[NDArray], widths: Sequence[float], patches: Patches
+) -> ImageDescriptors:
+    """Descriptors of the patches of several widths that have contrast in the first plane."""
+    shape = planes[0].shape
+    grids = [[grid_centers(side, width, patches.step) for side in shape] for width in widths]
+    counts = [len(rows) * len(columns) for rows, columns in grids]
+    kept: NDArray | slice = slice(None)
+    parts: list[NDArray] = []
+    for plane in planes:
+        raw, contrast = raw_scales(np.ascontiguousarray(plane), widths, grids, patches.smoothing)
+        seen = (contrast >= patches.contrast_threshold) & (contrast > 0)
+        if not parts:
+            kept = slice(None) if seen.all() else np.flatnonzero(seen)
+        raw = raw[kept]
+        raw[~seen[kept]] = 0.0
+        parts.append(root_sift(raw))
+    found = np.hstack(parts) / np.float32(np.sqrt(len(parts))) if len(parts) > 1 else parts[0]
+    positions = np.concatenate(
+        [np.stack(np.meshgrid(*grid, indexing="ij"), axis=-1).reshape(-1, 2) for grid in grids]
+    )
+    scales = np.repeat(np.array(widths), counts)
+    return ImageDescriptors(found, positions[kept], scales[kept], shape)
+
+
+def raw_scales(
+    plane: NDArray, widths: Sequence[float], grids: Sequence[Sequence[NDArray]], smoothing: float
+) -> tuple[NDArray, NDArray]:
+    """Histograms of the patches of several widths, (n, 128), and their contrast, (n,)."""
     counts = [len(rows) * len(columns) for rows, columns in grids]
     stops = np.cumsum(counts)
     raw = np.empty((stops[-1], SIZE), dtype=np.float32)
     contrast = np.empty(stops[-1])
     deviation, maps = None, np.empty(0)
     for width, (rows, columns), count, stop in zip(widths, grids, counts, stops, strict=True):
-        wanted = blur(patches.smoothing * width / 4)
+        wanted = blur(smoothing * width / 4)
         if wanted != deviation:  # widths often share their maps
-            deviation, maps = wanted, orientation_maps(smoothed(gray, wanted))
+            deviation, maps = wanted, orientation_maps(smoothed(plane, wanted))
         part = slice(stop - count, stop)
         histograms(maps, rows, columns, width, out=raw[part])
         contrast[part] = mean_gradient(raw[part], width)
-    kept = np.flatnonzero((contrast >= patches.contrast_threshold) & (contrast > 0))
-    raw = raw if len(kept) == len(raw) else raw[kept]
-    positions = np.concatenate(
-        [np.stack(np.meshgrid(*grid, indexing="ij"), axis=-1).reshape(-1, 2) for grid in grids]
-    )
-    scales = np.repeat(np.array(widths), counts)
-    return ImageDescriptors(root_sift(raw), positions[kept], scales[kept], gray.shape)
+    return raw, contrast
 
 
 def blur(deviation: float) -> float:

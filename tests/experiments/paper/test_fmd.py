@@ -3,29 +3,42 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from helpers.experiments import VOCABULARY, grating, put, results
 from kernelcoding.experiments.features.colour_covariances import Covariance
 from kernelcoding.experiments.features.fisher_vectors import Mixture
-from kernelcoding.experiments.paper import fmd
+from kernelcoding.experiments.paper import fmd, fmd_colours
 from kernelcoding.experiments.running.runner import run_experiment
 
 
-def test_materials_of_two_kinds(tmp_path, rng):
+@pytest.fixture
+def photographs(tmp_path, rng):
+    """Two kinds of gratings, with masks; their folder."""
     for number in range(20):
         name = ("stone", "wood")[number % 2]
         put(tmp_path / "fmd" / "image" / name / f"{number:02d}.jpg", grating(rng, number % 2))
         mask = np.zeros((56, 56), np.uint8)
         mask[8:48, 8:48] = 255
         put(tmp_path / "fmd" / "mask" / name / f"{number:02d}.jpg", mask)
-    scale = replace(
-        fmd.QUICK, rounds=1, n_splits=1, curve_splits=1, sizes=(6,), view_sizes=(6,), read_splits=1,
-        read_sizes=(6,),
-        vocabulary=VOCABULARY, mixture=Mixture(2, 4, 8, 400, 10), covariance=Covariance(40, 10),
-    )  # fmt: skip
-    experiment = fmd.fmd_experiment(scale, quick=True)
-    path = run_experiment(experiment, tmp_path, tmp_path / "runs", download=False, progress=False)
-    found = results(path)
+    return tmp_path
+
+
+SCALE = replace(
+    fmd.QUICK, rounds=1, n_splits=1, curve_splits=1, sizes=(6,), view_sizes=(6,), read_splits=1,
+    read_sizes=(6,),
+    vocabulary=VOCABULARY, mixture=Mixture(2, 4, 8, 400, 10), covariance=Covariance(40, 10),
+)  # fmt: skip
+
+
+def run(experiment, home):
+    path = run_experiment(experiment, home, home / "runs", download=False, progress=False)
+    return results(path)
+
+
+def test_materials_of_two_kinds(photographs):
+    experiment = fmd.fmd_experiment(SCALE, quick=True)
+    found = run(experiment, photographs)
     n_words, n_fisher, n_views = 6 + 6 + 8 + 14 + 8, 6 + 6 + 8 + 5, 3 + 7
     assert len(found) == len(list(experiment.cells())) == n_words + n_fisher + n_views
     anchor = found["accuracy against atoms/SVC/None/0"]
@@ -36,3 +49,12 @@ def test_materials_of_two_kinds(tmp_path, rng):
     assert chosen["kernel"].startswith("(Linear(), Gaussian(gamma='median')")
     chosen = found["Fisher vectors and colour covariances/kSC/None/0"]["configuration"]
     assert chosen["kernel"].startswith("(View(columns=slice(0, 16, None), kernel=Gaussian(")
+
+
+def test_materials_in_colour(photographs):
+    experiment = fmd_colours.colours_experiment(SCALE, quick=True)
+    found = run(experiment, photographs)
+    assert len(found) == len(list(experiment.cells())) == 6 + 3 + 5
+    assert found["colour Fisher vectors/kSC/None/0"]["value"] > 60
+    chosen = found["colour Fisher vectors and colour covariances/kSC/None/0"]["configuration"]
+    assert chosen["kernel"].startswith("(View(columns=slice(0, 24, None), kernel=Gaussian(")

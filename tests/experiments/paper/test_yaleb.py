@@ -9,7 +9,7 @@ import numpy as np
 from helpers.experiments import few, results
 from helpers.trees import real
 from kernelcoding.experiments.definition import Dataset, Splits
-from kernelcoding.experiments.paper import yaleb
+from kernelcoding.experiments.paper import yaleb, yaleb_roots
 from kernelcoding.experiments.running.runner import installed, run_experiment
 from kernelcoding.experiments.running.splitting import halves
 
@@ -52,6 +52,21 @@ def test_faces_of_five_people(tmp_path):
     lc = found["25 atoms/LC-KSVD/25/0"]
     assert lc["nonzeros"] <= 25
     assert lc["artifacts"]["objective_steps"][:3] == ["codes", "atoms", "codes"]
+
+
+def test_square_roots_of_pixels():
+    """The same splits and rows, other features, of which light takes less away."""
+    plain, roots = yaleb.VARIANTS.full, yaleb_roots.VARIANTS.full
+    assert roots.splits == plain.splits
+    assert roots.tables[0].methods == plain.tables[0].methods
+    names = {method.name for method in roots.tables[1].methods}
+    assert {"kSC, residuals", "kLLC, residuals", "l-SkSC", "l-SkSC, control"} <= names
+    images = np.arange(1, 41, dtype=np.uint8).reshape(4, 5, 2)
+    dataset = Dataset(images, np.array([0, 0, 1, 1]), ("a", "b"))
+    split = halves(2)(dataset, 0)
+    found = roots.views["samples"](dataset, split)
+    expected = yaleb.random_faces(replace(dataset, samples=np.sqrt(images / 255)), split)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_projections_differ_between_splits_and_have_unit_norm(rng):

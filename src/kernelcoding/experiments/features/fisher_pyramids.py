@@ -81,7 +81,7 @@ def _described(
     for times in resolutions:
         scaled = resized(gray, times)
         if min(scaled.shape) >= patches.scales[0]:
-            found = describe_scales(scaled, patches.scales, patches)
+            found = describe_scales([scaled], patches.scales, patches)
             times_of_axes = np.array(gray.shape) / scaled.shape
             positions = (found.positions + 0.5) * times_of_axes - 0.5
             parts.append((found.descriptors, positions, found.scales / times))

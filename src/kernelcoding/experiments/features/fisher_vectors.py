@@ -28,6 +28,7 @@ class Mixture:
     n_samples: int  # descriptors that the mixture is learned from
     n_images: int  # images they are drawn from
     max_side: int = 512
+    color: str = "gray"
 
     @property
     def length(self) -> int:
@@ -88,7 +89,7 @@ def learned_fisher_vectors(
     from ...images import DenseRootSIFT
 
     fisher = ImageAggregator(
-        DenseRootSIFT(step=mixture.step, max_side=mixture.max_side, n_jobs=n_jobs),
+        DenseRootSIFT(mixture.step, max_side=mixture.max_side, n_jobs=n_jobs, color=mixture.color),
         FisherVector(mixture.n_components, n_pca=mixture.n_pca, n_samples=None, random_state=0),
         n_samples=mixture.n_samples,
         random_state=0,
