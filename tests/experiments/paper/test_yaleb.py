@@ -63,8 +63,8 @@ def test_square_roots_of_pixels():
     every, names = ({method.name for method in table.methods} for table in roots.tables)
     assert every == {method.name for method in plain.tables[0].methods}
     assert {"kSC, residuals", "kLLC, residuals", "l-SkSC", "l-SkSC, control"} <= names
-    images = np.arange(1, 41, dtype=np.uint8).reshape(4, 5, 2)
-    dataset = Dataset(images, np.array([0, 0, 1, 1]), ("a", "b"))
+    images = np.arange(1, 121, dtype=np.uint8).reshape(12, 5, 2)
+    dataset = Dataset(images, np.arange(12) % 2, ("a", "b"))
     split = halves(2)(dataset, 0)
     found = roots.views["samples"](dataset, split)
     expected = yaleb.random_faces(replace(dataset, samples=np.sqrt(images / 255)), split)
