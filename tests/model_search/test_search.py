@@ -206,7 +206,16 @@ def test_models_that_fail_are_told_apart():
 
 @pytest.mark.parametrize(
     ("rows", "landmarks"),
-    [(90, 90), (2000, 500), (8000, 1500), (120_000, 1500), (200_000, 900), (10**6, 500)],
+    [
+        (90, 90),
+        (2000, 500),
+        (8000, 1500),
+        (20_001, 3000),
+        (60_000, 3000),
+        (120_000, 1500),
+        (200_000, 900),
+        (10**6, 500),
+    ],
 )
 def test_landmarks_grow_with_rows_within_memory(rows, landmarks):
     sizes = Sizes.of(rows, "quick")

@@ -12,7 +12,7 @@ MOST_NEIGHBOR_ATOMS = 200_000  # of codes that look at neighbours alone
 LANDMARKS = 1000  # of learned dictionaries, beyond as many samples
 # Landmarks of plain coordinates, by the number of rows from which there are so many; fewer where
 # the coordinates of all rows would take more than 1.4 GB, but never less than the first.
-MAP_LANDMARKS = {0: 500, 2001: 1500}
+MAP_LANDMARKS = {0: 500, 2001: 1500, 20_001: 3000}
 MOST_COORDINATES = 180_000_000
 NEEDS_NO_GRAM = ("llc", "words")
 
