@@ -54,7 +54,7 @@ def test_materials_of_two_kinds(photographs):
 def test_materials_in_colour(photographs):
     experiment = fmd_colours.colours_experiment(SCALE, quick=True)
     found = run(experiment, photographs)
-    assert len(found) == len(list(experiment.cells())) == 6 + 3 + 5
+    assert len(found) == len(list(experiment.cells())) == 6 + 3 + 7
     assert found["colour Fisher vectors/kSC/None/0"]["value"] > 60
     chosen = found["colour Fisher vectors and colour covariances/kSC/None/0"]["configuration"]
     assert chosen["kernel"].startswith("(View(columns=slice(0, 24, None), kernel=Gaussian(")

@@ -8,18 +8,27 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from ...datasets import fetch_fmd
-from ...kernels import Gaussian, Kernel, View
-from ..definition import Dataset, Experiment, Method, Request, Split, Table, Variants
+from ..definition import Dataset, Experiment, Request, Table, Variants
 from ..features.colour_covariances import colour_covariances
-from ..features.fisher_vectors import Mixture, fisher_vectors
-from .fmd import BEST, FULL, QUICK, FmdScale, every_photograph, fmd_experiment, several_kernels
-from .rows import control_row, sparse_coder
-from .several_kernel_rows import kernels_supervised_row, kernels_svm_row
+from ..features.fisher_vectors import fisher_vectors
+from .fmd import (
+    BEST,
+    FULL,
+    QUICK,
+    FmdScale,
+    every_photograph,
+    fisher,
+    fmd_experiment,
+    several_kernels,
+    side_by_side,
+    two_views,
+    views_curve,
+)
+from .several_kernel_rows import kernels_svm_row
 
 PROTOCOL = (
     "Splits, folds and search spaces of fmd. Fisher vectors of RootSIFT of gray values, red "
@@ -41,9 +50,10 @@ class ColourFeatures:
         return len(self.fisher)
 
 
-def colour_mixture(scale: FmdScale) -> Mixture:
-    """Fisher vectors of fmd in colour: descriptors are three times as long."""
-    return replace(scale.mixture, color="opponent", n_pca=3 * scale.mixture.n_pca // 2)
+def in_colour(scale: FmdScale) -> FmdScale:
+    """The scale with Fisher vectors in colour: descriptors are three times as long."""
+    mixture = replace(scale.mixture, color="opponent", n_pca=3 * scale.mixture.n_pca // 2)
+    return replace(scale, mixture=mixture)
 
 
 def colours_dataset(scale: FmdScale, request: Request) -> Dataset:
@@ -54,39 +64,10 @@ def colours_dataset(scale: FmdScale, request: Request) -> Dataset:
     images = [Masked(*pair) for pair in zip(found.data, found.masks, strict=True)]
     paths = [*found.data, *found.masks]
     features = ColourFeatures(
-        fisher_vectors(request, colour_mixture(scale), images, paths),
+        fisher_vectors(request, scale.mixture, images, paths),
         colour_covariances(request, scale.covariance, images, paths),
     )
     return Dataset(features, found.target, tuple(found.target_names), pictures=found.data)
-
-
-def fisher(dataset: Dataset, split: Split) -> NDArray:
-    """Fisher vectors."""
-    return dataset.samples.fisher
-
-
-def side_by_side(dataset: Dataset, split: Split) -> NDArray:
-    """Fisher vectors, then logarithms of covariances, as columns of one array."""
-    return np.hstack([dataset.samples.fisher, dataset.samples.covariances])
-
-
-def two_views(scale: FmdScale) -> tuple[Kernel, ...]:
-    """A kernel of the Fisher vectors, one of the covariances."""
-    border = colour_mixture(scale).length
-    parts = (slice(0, border), slice(border, None))
-    return tuple(View(columns, Gaussian("median")) for columns in parts)
-
-
-def supervised_rows(scale: FmdScale) -> tuple[Method, ...]:
-    """Linear and max-margin supervised coding with two views, and their controls."""
-    kernels, space = two_views(scale), scale.spaces["supervised kSC, views"]
-    joint = tuple(
-        kernels_supervised_row(
-            f"{letter}-SkSC", sparse_coder, rule, kernels, space, scale.rounds, "both"
-        )
-        for letter, rule in (("l", "linear"), ("mm", "max-margin"))
-    )
-    return joint + tuple(control_row(method) for method in joint)
 
 
 def colours_experiment(scale: FmdScale, quick: bool = False) -> Experiment:
@@ -98,6 +79,7 @@ def colours_experiment(scale: FmdScale, quick: bool = False) -> Experiment:
     quick : bool
         Whether the records call it the quick version.
     """
+    scale = in_colour(scale)
     views = two_views(scale)
     machine = kernels_svm_row("SVC", views, scale.spaces["SVC, views"], "both")
     size = scale.view_sizes[-1]
@@ -115,10 +97,10 @@ def colours_experiment(scale: FmdScale, quick: bool = False) -> Experiment:
             ),
             Table(
                 "colour Fisher vectors and colour covariances, learned atoms",
-                supervised_rows(scale),
+                views_curve(scale),
                 "curve",
                 sizes=(size,),
-                paper={("l-SkSC", size): BEST},
+                paper={("bi-SkSC", size): BEST},
                 anchors=(machine,),
             ),
         ),
