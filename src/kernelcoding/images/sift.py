@@ -81,9 +81,9 @@ class DenseRootSIFT(DescriptorExtractor):
     verbose : int, default=0
         Progress, as joblib shows it.
     color : {"gray", "opponent"}, default="gray"
-        What is described: gray values, or beside them, as so many more numbers each, red against
-        green and yellow against blue: 384 numbers. Patches are kept for their gray contrast; a
-        colour without contrast, and every colour of a gray image, has zeros.
+        What is described: gray values, or beside them red against green and yellow against blue,
+        384 numbers that are normalised together: weak colours, which are mostly noise, stay weak.
+        Patches are kept for their gray contrast; a gray image has zeros for its colours.
 
     Attributes
     ----------
@@ -220,22 +220,19 @@ def describe_scales(
     shape = planes[0].shape
     grids = [[grid_centers(side, width, patches.step) for side in shape] for width in widths]
     counts = [len(rows) * len(columns) for rows, columns in grids]
-    kept: NDArray | slice = slice(None)
-    parts: list[NDArray] = []
-    for plane in planes:
-        raw, contrast = raw_scales(np.ascontiguousarray(plane), widths, grids, patches.smoothing)
-        seen = (contrast >= patches.contrast_threshold) & (contrast > 0)
-        if not parts:
-            kept = slice(None) if seen.all() else np.flatnonzero(seen)
-        raw = raw[kept]
-        raw[~seen[kept]] = 0.0
-        parts.append(root_sift(raw))
-    found = np.hstack(parts) / np.float32(np.sqrt(len(parts))) if len(parts) > 1 else parts[0]
+    found = [
+        raw_scales(np.ascontiguousarray(plane), widths, grids, patches.smoothing)
+        for plane in planes
+    ]
+    contrast = found[0][1]
+    seen = (contrast >= patches.contrast_threshold) & (contrast > 0)
+    kept: NDArray | slice = slice(None) if seen.all() else np.flatnonzero(seen)
+    raw = np.hstack([part[kept] for part, _ in found]) if len(found) > 1 else found[0][0][kept]
     positions = np.concatenate(
         [np.stack(np.meshgrid(*grid, indexing="ij"), axis=-1).reshape(-1, 2) for grid in grids]
     )
     scales = np.repeat(np.array(widths), counts)
-    return ImageDescriptors(found, positions[kept], scales[kept], shape)
+    return ImageDescriptors(root_sift(raw), positions[kept], scales[kept], shape)
 
 
 def raw_scales(
