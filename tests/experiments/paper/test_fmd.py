@@ -56,5 +56,6 @@ def test_materials_in_colour(photographs):
     found = run(experiment, photographs)
     assert len(found) == len(list(experiment.cells())) == 6 + 3 + 7
     assert found["colour Fisher vectors/kSC/None/0"]["value"] > 60
-    chosen = found["colour Fisher vectors and colour covariances/kSC/None/0"]["configuration"]
-    assert chosen["kernel"].startswith("(View(columns=slice(0, 24, None), kernel=Gaussian(")
+    chosen = found["three views/kSC/None/0"]["configuration"]["kernel"]
+    for part in ("slice(0, 16, None)", "slice(16, 40, None)", "slice(40, None, None)"):
+        assert f"View(columns={part}, kernel=Gaussian(gamma='0.3*median'))" in chosen

@@ -303,13 +303,13 @@ def two_views(scale: FmdScale) -> tuple[Kernel, ...]:
     return tuple(View(columns, Gaussian("median")) for columns in parts)
 
 
-def views_curve(scale: FmdScale) -> tuple[Method, ...]:
-    """Supervised methods with two views, and their controls."""
-    kernels, space = two_views(scale), scale.spaces["supervised kSC, views"]
+def views_curve(scale: FmdScale, kernels: tuple[Kernel, ...], view: str) -> tuple[Method, ...]:
+    """Supervised methods with several views, and their controls."""
+    space = scale.spaces["supervised kSC, views"]
     rules = (("l", "linear"), ("bi", "bilinear"), ("mm", "max-margin"))
     joint = tuple(
         kernels_supervised_row(
-            f"{letter}-SkSC", sparse_coder, rule, kernels, space, scale.rounds, "both"
+            f"{letter}-SkSC", sparse_coder, rule, kernels, space, scale.rounds, view
         )
         for letter, rule in rules
     )
@@ -360,7 +360,7 @@ def fmd_tables(scale: FmdScale) -> tuple[Table, ...]:
         ),
         Table(
             "Fisher vectors and colour covariances, accuracy against atoms",
-            views_curve(scale),
+            views_curve(scale, views, "both"),
             "curve",
             sizes=scale.view_sizes,
             paper={("bi-SkSC", scale.view_sizes[-1]): BEST},
