@@ -154,13 +154,15 @@ def table(frame: pd.DataFrame) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", nargs="*", choices=[*TABLES, *OTHERS])
+    parser.add_argument("data", nargs="*", help=f"of {', '.join([*TABLES, *OTHERS])}")
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--out", type=Path, default=Path("command_line.jsonl"))
     parser.add_argument("--table", type=Path)
     given = parser.parse_args()
+    if unknown := set(given.data) - {*TABLES, *OTHERS}:  # argparse would refuse no name at all
+        parser.error(f"no data {sorted(unknown)}")
     if given.table:
         print(table(read(given.table)))
         return
