@@ -1,6 +1,7 @@
 """Folders of pictures: found by class, described, learned and predicted through the commands."""
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import kernelcoding as kc
 from helpers.commands import done, failed, output, write_csv
 from kernelcoding.images import load_folder
+from kernelcoding.own_data.pictures import any_pictures
 
 cv2 = pytest.importorskip("cv2")
 
@@ -43,6 +45,11 @@ def test_masks_are_found_beside_or_told(tmp_path):
     found = load_folder(tmp_path / "set")
     pairs = zip(found.files, found.masks, strict=True)
     assert all(mask == file.replace("/images/", "/masks/") for file, mask in pairs)
+    known = any_pictures([tmp_path / "set"])  # without labels: masks are no pictures either
+    assert known.names == sorted(found.files)
+    assert {str(one.mask) for one in known.images} == set(found.masks)
+    alone = any_pictures([Path(found.files[0])])
+    assert (alone.images, alone.names) == ([found.files[0]], [found.files[0]])
     (tmp_path / "set" / "masks" / "noise" / "01.png").unlink()
     with pytest.raises(ValueError, match=r"noise/01\.png has no mask"):
         load_folder(tmp_path / "set")

@@ -44,11 +44,8 @@ def load_folder(path: str | os.PathLike[str], masks: str | os.PathLike[str] | No
     root = Path(path)
     if not root.is_dir():
         raise ValueError(f"{root} is no folder.")
-    inside = next((root / name for name in PICTURES if (root / name).is_dir()), None)
-    given = None if masks is None else Path(masks)
-    if inside is not None:
-        beside = next((root / name for name in MASKS if (root / name).is_dir()), None)
-        root, given = inside, given or beside
+    root, beside = pictures_and_masks(root)
+    given = beside if masks is None else Path(masks)
     classes = sorted(
         part.name
         for part in root.iterdir()
@@ -62,8 +59,21 @@ def load_folder(path: str | os.PathLike[str], masks: str | os.PathLike[str] | No
     files = {name: pictures_in(root / name) for name in classes}
     labels = [name for name in classes for _ in files[name]]
     paths = [str(file) for name in classes for file in files[name]]
-    found = None if given is None else [_mask_of(Path(file), root, given) for file in paths]
+    found = None if given is None else [mask_of(Path(file), root, given) for file in paths]
     return Bunch(files=paths, labels=labels, classes=classes, masks=found)
+
+
+def pictures_and_masks(folder: Path) -> tuple[Path, Path | None]:
+    """Where the pictures of a folder are, and where their masks, if it holds both.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+    inside = next((folder / name for name in PICTURES if (folder / name).is_dir()), None)
+    if inside is None:
+        return folder, None
+    return inside, next((folder / name for name in MASKS if (folder / name).is_dir()), None)
 
 
 def pictures_in(folder: Path) -> list[Path]:
@@ -80,7 +90,15 @@ def pictures_in(folder: Path) -> list[Path]:
     )
 
 
-def _mask_of(file: Path, root: Path, masks: Path) -> str:
+def mask_of(file: Path, root: Path, masks: Path) -> str:
+    """The mask of a picture: the same place below another folder, whatever its ending.
+
+    Parameters
+    ----------
+    file : Path
+    root, masks : Path
+        Folders of pictures and of masks.
+    """
     place = masks / file.relative_to(root)
     if place.exists():
         return str(place)

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from ..aggregation import FisherVector, ImageAggregator
 from ..images import DenseRootSIFT, Masked, RegionCovariance, VisualWords, load_folder
-from ..images.folders import pictures_in
+from ..images.folders import mask_of, pictures_and_masks, pictures_in
 from ..model_search import Choices
 from ..records import EvaluationRecord
 from ..tables import LabelledSamples
@@ -58,16 +58,27 @@ def labelled_pictures(folder: Path, masks: Path | None) -> Pictures:
 
 
 def any_pictures(paths: Sequence[Path]) -> Pictures:
-    """Pictures given one by one or as folders, without labels."""
-    files = []
+    """Pictures given one by one or as folders, without labels; with masks where a folder has them.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+    """
+    images: list[Any] = []
+    names: list[str] = []
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(f"{path} does not exist.")
-        files += pictures_in(path) if path.is_dir() else [path]
-    if not files:
+        root, masks = pictures_and_masks(path) if path.is_dir() else (path, None)
+        files = pictures_in(root) if path.is_dir() else [path]
+        names += map(str, files)
+        if masks is None:
+            images += map(str, files)
+        else:
+            images += [Masked(file, Path(mask_of(file, root, masks))) for file in files]
+    if not names:
         raise ValueError(f"There are no pictures in {', '.join(map(str, paths))}.")
-    names = [str(file) for file in files]
-    return Pictures(list(names), names, None)
+    return Pictures(images, names, None)
 
 
 def extractor(kind: str, choices: Choices) -> BaseEstimator:
