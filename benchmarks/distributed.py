@@ -117,7 +117,7 @@ def finish(held):
             future.result()
 
 
-def rounds_of(X, rounds=3):
+def fastest_round(X, rounds=3):
     """Seconds of the fastest round after the first, atoms and codes together."""
     ends = []
 
@@ -159,7 +159,7 @@ def speed(quick, rows):
                     note(name, timed(lambda name=name: code(coder, held[name])))
             for name, client in clients.items():
                 with client.as_current():
-                    note(f"round of {name}", rounds_of(held[name]))
+                    note(f"round of {name}", fastest_round(held[name]))
     yield row("lazy coding", "local call", least["one"], least["local"])
     yield row("coding, 2 workers", "1 worker", least["two"], least["one"])
     yield row(

@@ -48,6 +48,11 @@ def test_masks_are_found_beside_or_told(tmp_path):
     known = any_pictures([tmp_path / "set"])  # without labels: masks are no pictures either
     assert known.names == sorted(found.files)
     assert {str(one.mask) for one in known.images} == set(found.masks)
+    without = any_pictures([tmp_path / "set" / "images"])
+    assert without.images == without.names == known.names
+    draw(tmp_path / "other" / "images", 1)
+    draw(tmp_path / "other" / "more", 1)
+    assert len(any_pictures([tmp_path / "other"]).names) == 6  # no masks: nothing is left out
     alone = any_pictures([Path(found.files[0])])
     assert (alone.images, alone.names) == ([found.files[0]], [found.files[0]])
     (tmp_path / "set" / "masks" / "noise" / "01.png").unlink()

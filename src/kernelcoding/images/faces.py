@@ -51,7 +51,8 @@ class RandomFaces(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Seed of R. Training and test features must share one R, hence the fixed default.
     power : float, default=1.0
         Exponent p of the pixels, which must not be negative then. 0.5, their square roots, takes
-        much of the light out: on Extended YaleB it halves the errors of every method and more.
+        much of the light out: on Extended YaleB sparse codes, local codes and support vector
+        machines lose more than half of their errors, nearest neighbours none.
 
     Attributes
     ----------

@@ -70,12 +70,13 @@ def any_pictures(paths: Sequence[Path]) -> Pictures:
         if not path.exists():
             raise FileNotFoundError(f"{path} does not exist.")
         root, masks = pictures_and_masks(path) if path.is_dir() else (path, None)
-        files = pictures_in(root) if path.is_dir() else [path]
-        names += map(str, files)
-        if masks is None:
+        if masks is None:  # then all pictures count, whatever the folders are called
+            files = pictures_in(path) if path.is_dir() else [path]
             images += map(str, files)
         else:
+            files = pictures_in(root)
             images += [Masked(file, Path(mask_of(file, root, masks))) for file in files]
+        names += map(str, files)
     if not names:
         raise ValueError(f"There are no pictures in {', '.join(map(str, paths))}.")
     return Pictures(images, names, None)
