@@ -6,8 +6,14 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from kernelcoding.codes import (
+    dense,
+    explained,
+    picked,
     products,
     row_sums,
+    scaled_columns,
+    second_moment,
+    some_rows,
     stacked,
     times,
     times_codes,
@@ -89,3 +95,56 @@ def test_which_codes_are_zero(form):
     assert np.flatnonzero(~zero_rows(form(codes))).tolist() == [2, 10]
     explicit = sparse.csr_array((np.zeros(3), ([0, 1, 1], [1, 0, 2])), shape=(2, 4))
     assert zero_rows(explicit).all()
+
+
+@FORMS
+@DENSITIES
+def test_what_codes_explain_is_the_fall_of_the_squared_norm(form, density, rng):
+    codes, atoms, samples = (
+        random_codes(rng, density),
+        rng.normal(size=(30, 9)),
+        rng.normal(size=(40, 9)),
+    )
+    missed = ((samples - codes @ atoms) ** 2).sum(axis=1)
+    found = explained(form(codes), samples @ atoms.T, atoms @ atoms.T)
+    assert_allclose((samples**2).sum(axis=1) - found, missed, atol=1e-11)
+
+
+@FORMS
+@DENSITIES
+@pytest.mark.parametrize("weighs", [False, True])
+def test_second_moments_are_those_of_the_plain_arrays(form, density, weighs, rng):
+    codes, weight = random_codes(rng, density), rng.uniform(size=40)
+    found = second_moment(form(codes), weight if weighs else None)
+    assert_allclose(found, codes.T @ (codes * weight[:, None] if weighs else codes), atol=1e-12)
+
+
+def test_second_moments_do_not_need_sorted_atoms():
+    codes = sparse.csr_array(([2.0, 3.0, 5.0], [7, 1, 4], [0, 3]), shape=(1, 20))
+    assert_allclose(second_moment(codes), codes.toarray().T @ codes.toarray())
+
+
+@FORMS
+def test_scaled_columns_leave_the_codes_that_were_given(form, rng):
+    codes, factors = random_codes(rng, 0.2), rng.normal(size=30)
+    factors[3] = 0.0
+    given = form(codes)
+    scaled = scaled_columns(given, factors)
+    assert_allclose(dense(scaled), codes * factors)
+    assert_allclose(dense(given), codes)
+    if sparse.issparse(scaled):
+        assert scaled.nnz == np.count_nonzero(scaled.toarray())
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_picked_codes_are_of_one_kind_or_the_other(form, rng):
+    first, second, rows = random_codes(rng, 0.2), random_codes(rng, 0.2), rng.uniform(size=40) < 0.5
+    found = picked(form(first), form(second), rows)
+    assert_allclose(dense(found), np.where(rows[:, None], second, first))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_all_rows_are_not_copied(form, rng):
+    codes = form(random_codes(rng, 0.2))
+    assert some_rows(codes, slice(0, 40)) is codes
+    assert_allclose(dense(some_rows(codes, slice(3, 9))), dense(codes)[3:9])

@@ -27,6 +27,11 @@ def dense(codes: Codes) -> NDArray:
     return codes.toarray() if is_csr(codes) else np.asarray(codes)
 
 
+def some_rows(codes: Codes, rows: slice) -> Codes:
+    """Codes of some samples; all of them are not copied."""
+    return codes if rows == slice(0, codes.shape[0]) else codes[rows]
+
+
 def columns_used(codes: Codes) -> NDArray:
     """Atoms that any of the codes uses, in ascending order."""
     return np.unique(codes.nonzero()[1])
@@ -64,30 +69,56 @@ def transposed(codes: Codes) -> Codes:
 
 def times(codes: Codes, matrix: NDArray) -> NDArray:
     """``codes @ matrix``; skips the zeros of the codes where that is faster."""
-    if not is_csr(codes) or codes.nnz > DENSE * codes.shape[0] * codes.shape[1]:
+    if not is_csr(codes) or _is_full(codes):
         return dense(codes) @ matrix
     if matrix.ndim != 2 or codes.dtype != np.float64 or matrix.dtype != np.float64:
         return np.asarray(codes @ matrix)
     from ._compiled.products import add_rows_times
 
-    rows = sparse.csr_array(codes)
-    index = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-    right, out = np.ascontiguousarray(matrix), np.zeros((rows.shape[0], matrix.shape[1]))
-    mean_cost = rows.nnz * out.shape[1] // max(len(out), 1)
+    starts, atoms, values = _by_rows(codes)
+    right, out = np.ascontiguousarray(matrix), np.zeros((codes.shape[0], matrix.shape[1]))
+    mean_cost = codes.nnz * out.shape[1] // max(len(out), 1)
 
     def add(some: slice) -> None:
-        starts = index[0][some.start : some.stop + 1]
-        add_rows_times(starts, index[1], rows.data, right, out[some])
+        add_rows_times(starts[some.start : some.stop + 1], atoms, values, right, out[some])
 
     map_rows(add, len(out), 1, cost=mean_cost)
     return out
 
 
+def _is_full(codes: sparse.csr_array) -> bool:
+    """Whether its zeros are too few to be worth skipping."""
+    return bool(codes.nnz > DENSE * codes.shape[0] * codes.shape[1])
+
+
+def _by_rows(codes: sparse.csr_array) -> tuple[NDArray, NDArray, NDArray]:
+    """Starts of rows, atoms and values for compiled code: one type of index serves all."""
+    rows = codes if codes.format == "csr" else codes.tocsr()
+    starts, atoms = (index.astype(np.int64, copy=False) for index in (rows.indptr, rows.indices))
+    return starts, atoms, rows.data
+
+
 def times_codes(matrix: NDArray, codes: Codes) -> NDArray:
     """``matrix @ codes``; skips the zeros of the codes where that is faster."""
-    if not is_csr(codes):
-        return matrix @ codes
-    return np.ascontiguousarray(times(transposed(codes), matrix.T).T)
+    return times(transposed(codes), matrix.T).T if is_csr(codes) else matrix @ codes
+
+
+def explained(codes: Codes, cross: NDArray, gram: NDArray) -> NDArray:
+    """What codes take off the squared norms of their samples, ``y'(2k - Ky)``, (n,)."""
+    double = codes.dtype == cross.dtype == gram.dtype == np.float64
+    if not double or not is_csr(codes) or _is_full(codes):
+        return row_sums(codes, 2.0 * cross - times(codes, gram))
+    from ._compiled.products import explain_rows
+
+    starts, atoms, values = _by_rows(codes)
+    cross, gram, out = np.ascontiguousarray(cross), np.ascontiguousarray(gram), np.empty(len(cross))
+
+    def fill(some: slice) -> None:
+        index = starts[some.start : some.stop + 1]
+        explain_rows(index, atoms, values, cross[some], gram, out[some])
+
+    map_rows(fill, len(out), 1, cost=(codes.nnz // max(len(out), 1)) ** 2)
+    return out
 
 
 def products(codes: Codes, others: Codes) -> NDArray:
@@ -136,7 +167,40 @@ def weighted(codes: Codes, sample_weight: NDArray | None) -> Codes:
 def second_moment(codes: Codes, sample_weight: NDArray | None = None) -> NDArray:
     """Y'Y as a dense array, (N, N), or Y'VY with weights V of samples."""
     codes = weighted(codes, None if sample_weight is None else np.sqrt(sample_weight))
-    return times(codes.T.tocsr() if is_csr(codes) else codes.T, dense(codes))
+    if not is_csr(codes) or _is_full(codes):
+        rows = dense(codes)
+        return rows.T @ rows
+    from ._compiled.products import add_outer_products
+
+    half, mean_cost = np.zeros((codes.shape[1],) * 2), codes.nnz // max(codes.shape[0], 1)
+    starts, atoms, values = _by_rows(codes)
+
+    def add(some: slice) -> None:
+        add_outer_products(starts[some.start : some.stop + 1], atoms, values, half)
+
+    map_rows(add, codes.shape[0], 1, cost=mean_cost**2)
+    return half + half.T - np.diag(np.diag(half))
+
+
+def scaled_columns(codes: Codes, factors: NDArray) -> Codes:
+    """Codes with the weights of every atom multiplied by a number."""
+    if not is_csr(codes):
+        return codes * factors
+    rows = codes if codes.format == "csr" else codes.tocsr()
+    parts = (rows.data * factors[rows.indices], rows.indices, rows.indptr)
+    scaled = sparse.csr_array(parts, shape=rows.shape)
+    if not np.all(factors):
+        scaled = scaled.copy()  # places are shared: the codes given would lose theirs
+        scaled.eliminate_zeros()
+    return scaled
+
+
+def picked(first: Codes, second: Codes, rows: NDArray) -> Codes:
+    """Codes of the first kind, but those of the second where ``rows`` says so."""
+    if not is_csr(first):
+        return np.where(rows[:, None], dense(second), first)
+    order = np.arange(len(rows)) + len(rows) * rows
+    return stacked([first, sparse.csr_array(second)])[order]
 
 
 def count_users(codes: Codes, sample_weight: NDArray | None = None) -> NDArray:

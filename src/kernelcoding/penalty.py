@@ -67,8 +67,12 @@ class Penalty:
 
     def value(self, codes: Codes) -> NDArray:
         """The penalty of each row, (n,)."""
-        squares = codes.multiply(codes) if is_csr(codes) else codes * codes
-        total = row_sums(abs(codes), self.l1) + 0.5 * row_sums(squares, self.ridge)
+        total = np.zeros(codes.shape[0])
+        if np.any(self.l1):
+            total += row_sums(abs(codes), self.l1)
+        if np.any(self.ridge):
+            squares = codes.multiply(codes) if is_csr(codes) else codes * codes
+            total += 0.5 * row_sums(squares, self.ridge)
         if self.groups is not None:
             total = total + self.groups.norms(dense(codes)) @ self.groups.weights
         return total

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .codes import Codes, columns_used, dense, row_sums, times
+from .codes import Codes, columns_used, dense, explained, row_sums, times
 from .gram import TILE, GramFacts
 from .selection import smallest
 
@@ -228,8 +228,7 @@ class CodingProblem:
         r"""Squared reconstruction error :math:`\|\phi(x) - \Phi(D) y\|^2`, (n,), never negative."""
         if not self.is_whole:
             return self._error_by_parts(codes)
-        inner = self.cross + self.correlation(codes)
-        return np.maximum(self.self_similarity - row_sums(codes, inner), 0.0)
+        return np.maximum(self.self_similarity - explained(codes, self.cross, self.gram), 0.0)
 
     def _error_by_parts(self, codes: Codes) -> NDArray:
         """The squared error from the atoms that each sample uses."""

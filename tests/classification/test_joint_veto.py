@@ -1,6 +1,7 @@
 """A kernel that was learned with a classifier is kept where samples left out have no complaint."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ JOINT = kc.KernelLearning(criterion="joint")
 TRAIN, TEST = slice(0, None, 2), slice(1, None, 2)
 
 
+@cache
 def turned(n_objects=12, n_views=36, side=16):
     """Random smooth images, turned in equal steps: neighbours of a class are near, others not."""
     rng, found = np.random.default_rng(0), []
@@ -43,9 +45,17 @@ def without_veto(monkeypatch):
     monkeypatch.setattr(joint_veto, "_is_vetoed", lambda *given: False)
 
 
-def test_a_width_that_ruins_the_model_is_not_kept(monkeypatch):
+@pytest.fixture(scope="module")
+def kept():
+    """A model whose learned width was judged, and not a word was said."""
     X, y = turned()
-    kept = of_turned().fit(X[TRAIN], y[TRAIN])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return of_turned().fit(X[TRAIN], y[TRAIN])
+
+
+def test_a_width_that_ruins_the_model_is_not_kept(kept, monkeypatch):
+    X, y = turned()
     plain = of_turned(learn_kernel=False).fit(X[TRAIN], y[TRAIN])
     assert kept.kernel_status_ == "labels"
     assert kept.kernel_.gamma == plain.kernel_.gamma == kept.coder_.kernel_.gamma
@@ -192,10 +202,3 @@ def test_an_interrupted_second_run_leaves_a_model(late):
     assert ("kernel" in model.objective_steps_) is not late
     assert never_rises(model.objective_history_)
     assert np.isfinite(model.predict_proba(X[TEST])).all()
-
-
-def test_nothing_is_said_of_a_start_that_is_kept():
-    X, y = turned()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        of_turned().fit(X[TRAIN], y[TRAIN])

@@ -53,8 +53,8 @@ EVERY_CODER = pytest.mark.parametrize("coder", EXACT.values(), ids=EXACT.keys())
 @EVERY_CLASSIFIER
 def test_the_objective_never_rises(coder, classifier, data):
     X, y = data[0][:80], data[1][:80]
-    for eta in ("auto", 1.0):
-        model = supervised(coder, classifier=classifier, eta=eta, max_iter=6).fit(X, y)
+    for given in ({}, {"eta": 1.0, "rho": 0.01}):
+        model = supervised(coder, classifier=classifier, max_iter=4, **given).fit(X, y)
         history = model.objective_history_
         assert len(history) == 1 + 3 * model.n_iter_
         assert never_rises(history, 1e-9), np.diff(history).max()
@@ -87,7 +87,8 @@ def test_samples_that_are_not_kept_are_learned_in_blocks(name, classifier, data,
     X, y, Q, _ = data
     monkeypatch.setattr(frames, "KEPT", 0)
     monkeypatch.setattr(frames, "BLOCK", 40 * 50)
-    model = supervised(EXACT[name], classifier=classifier, n_landmarks=40, max_iter=6)
+    given = {"n_landmarks": 40, "max_iter": 4, "rho": 0.01}
+    model = supervised(EXACT[name], classifier=classifier, **given)
     X = np.vstack([X, X[:40]])  # twins among the atoms, sooner or later
     model.fit(X, np.append(y, y[:40]))
     assert never_rises(model.objective_history_, 1e-9)

@@ -19,10 +19,9 @@ def problem(rng, n=60, n_atoms=7, n_classes=3):
 def value(codes, signs, sample_weight, regularization, weights, bias):
     """Spelled out, summed over classes."""
     total = 0.5 * regularization * np.sum(weights**2)
-    for i, code in enumerate(codes):
-        for s in range(signs.shape[1]):
-            score = code @ weights[:, s] + bias[s]
-            total += 4.0 * sample_weight[i] * np.log1p(np.exp(-signs[i, s] * score))
+    for s in range(signs.shape[1]):
+        scores = codes @ weights[:, s] + bias[s]
+        total += 4.0 * np.sum(sample_weight * np.log1p(np.exp(-signs[:, s] * scores)))
     return total
 
 

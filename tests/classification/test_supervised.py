@@ -54,7 +54,12 @@ MEDIAN = {
         kc.SupervisedKernelCoding(**SMALL),
         kc.SupervisedKernelCoding(**SMALL, classifier=BilinearRule(class_weight="balanced")),
         kc.SupervisedKernelCoding(
-            kc.KernelLCC(), **SMALL, classifier=MaxMarginRule(refit=False), n_landmarks=4
+            kc.KernelLCC(),
+            **SMALL,
+            classifier=MaxMarginRule(refit=False),
+            n_landmarks=4,
+            eta=0.1,
+            rho=0.01,
         ),
     ],
     expected_failed_checks=lambda estimator: MEDIAN,

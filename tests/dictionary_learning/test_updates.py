@@ -11,8 +11,8 @@ from helpers.cases import gaussian
 from helpers.learning import WORLDS, never_rises, sparse_codes, world
 from kernelcoding.codes import dense
 from kernelcoding.dictionary_learning.coding import code_all, objective_at
-from kernelcoding.dictionary_learning.frames import unit_norms
 from kernelcoding.dictionary_learning.preimages import preimages
+from kernelcoding.dictionary_learning.state import unit_norms
 from kernelcoding.dictionary_learning.sums import Loads
 from kernelcoding.dictionary_learning.updates import gradient, ksvd
 from kernelcoding.dictionary_learning.updates.points import move_points

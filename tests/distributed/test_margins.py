@@ -50,7 +50,7 @@ def lazy(X, chunks=CHUNKS):
 
 
 def learning(classifier, coder=None, **settings):
-    settings = {"n_atoms": 12, "n_landmarks": 40, "max_iter": 3, **settings}
+    settings = {"n_atoms": 12, "n_landmarks": 40, "max_iter": 2, **settings}
     coder = coder or kc.KernelSparseCoder(alpha=0.05)
     return kc.SupervisedKernelCoding(coder, classifier=classifier, **settings)
 
@@ -133,7 +133,7 @@ def test_several_labels_per_sample(rule):
 def test_codes_found_from_nothing_serve_as_well(rule, monkeypatch):
     """In memory, codes take one step per round: another way to the same objective."""
     X, y = data()
-    settings = {"eta": 0.1, "rho": 1e-3, "max_iter": 5, "tol": 0}
+    settings = {"eta": 0.1, "rho": 1e-3, "max_iter": 3, "tol": 0}
     far = learning(rule, **settings).fit(lazy(X), y)
     monkeypatch.setattr(learner.SupervisedLearner, "settles", False)
     near = learning(rule, **settings).fit(X, y)

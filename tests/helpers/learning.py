@@ -1,6 +1,7 @@
 """Samples, frames whose vectors are known, random codes, and what a history must look like."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -15,8 +16,14 @@ from reference.features import quadratic_features
 
 def digits(n, labels=False):
     """Images of unit norm."""
+    X, y = (part[:n].copy() for part in _all_digits())
+    return (X, y) if labels else X
+
+
+@cache
+def _all_digits():
     X, y = load_digits(return_X_y=True)
-    return (normalize(X)[:n], y[:n]) if labels else normalize(X)[:n]
+    return normalize(X), y
 
 
 @dataclass(frozen=True)

@@ -31,22 +31,23 @@ def test_no_seed_loses_the_codes_of_histograms(kernel, alpha):
     train, test = slice(0, None, 2), slice(1, None, 2)
     coder = kc.KernelSparseCoder(kernel, alpha=alpha)
     plain = kc.ResidualClassifier(coder).fit(X[train], y[train])
-    widths = []
-    for seed in range(5):
+    silent_before = np.mean(~plain.coder_.transform(X[test]).any(axis=1))
+    score_before, widths = plain.score(X[test], y[test]), []
+    for seed in range(3):
         learning = clone(coder).set_params(learn_kernel=True, random_state=seed)
         learned = learning.fit(X[train])
         codes = learned.transform(X[test])
         silent = np.mean(~codes.any(axis=1))
-        assert silent <= np.mean(~plain.coder_.transform(X[test]).any(axis=1)) + 0.05
+        assert silent <= silent_before + 0.05
         widths.append(learned.kernel_.gamma)
         atoms = clone(coder).set_params(kernel=learned.kernel_)
         score = kc.ResidualClassifier(atoms).fit(X[train], y[train]).score(X[test], y[test])
-        assert score >= plain.score(X[test], y[test]) - 0.05
+        assert score >= score_before - 0.05
     # Seeds differ by the folds of atoms alone: they agree within a tenth, or keep the start.
     start = median_width(kernel, X[train])
     moved = [width for width in widths if width != start]
     assert_allclose(moved, np.median(moved) if moved else [], rtol=0.1)
-    assert len(moved) in (0, 5)
+    assert len(moved) in (0, 3)
 
 
 def test_widths_at_which_codes_vanish_are_refused():

@@ -1,5 +1,7 @@
 """The kernel chosen by labels of samples that helped neither to code nor to predict themselves."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -85,6 +87,18 @@ def test_the_loss_has_no_scale(rng):
     assert_allclose(calibrated_loss(np.zeros((30, 4)), y), np.log(4.0), rtol=1e-12)
 
 
+@cache
+def least_on_a_grid():
+    """The least loss that a width of a grid has on the board."""
+    X, y = board()
+    middle = Gaussian("median").resolve(X).gamma
+    coder = kc.KernelSparseCoder(alpha=0.01)
+    return min(
+        written_out(coder, Gaussian(width), X, y, "residual")
+        for width in middle * np.logspace(-1, 2, 10)
+    )
+
+
 @pytest.mark.filterwarnings("ignore:.* codes are all zero:UserWarning")
 @pytest.mark.parametrize("factor", [3e-3, 1.0, 1e3])
 def test_a_width_is_found_from_afar_and_is_as_good_as_a_grid(factor):
@@ -93,12 +107,8 @@ def test_a_width_is_found_from_afar_and_is_as_good_as_a_grid(factor):
     coder = kc.KernelSparseCoder(Gaussian(factor * middle), alpha=0.01, learn_kernel=HELD_OUT)
     learned = clone(coder).fit(X, y)
     assert (np.diff(learned.kernel_history_) < 0).all()
-    losses = [
-        written_out(coder, Gaussian(width), X, y, "residual")
-        for width in middle * np.logspace(-1, 2, 10)
-    ]
     # Within the width of a plain: at the median already nothing is better beyond doubt.
-    assert learned.kernel_objective_ <= min(losses) * 1.05
+    assert learned.kernel_objective_ <= least_on_a_grid() * 1.05
     assert (learned.kernel_status_ == "labels") == (factor == 1.0)
     plain = kc.ResidualClassifier(clone(coder).set_params(learn_kernel=False))
     scores = [
@@ -126,7 +136,7 @@ def test_seeds_agree():
     X, y = board()
     start = Gaussian(1e3 * Gaussian("median").resolve(X).gamma)
     coder, losses = kc.KernelSparseCoder(start, alpha=0.01, learn_kernel=HELD_OUT), []
-    for seed in range(5):
+    for seed in range(3):
         kernel = clone(coder).set_params(random_state=seed).fit(X, y).kernel_
         losses.append(written_out(coder, kernel, X, y, "residual"))
     assert max(losses) <= 1.05 * min(losses)

@@ -23,15 +23,14 @@ for name, coder in coders.items():
     expected = coder.transform(X[:40])
     for n_jobs in (None, 2):
         coder.set_params(n_jobs=n_jobs)
-        for seconds in rng.uniform(0.02, 0.3, size=2):
-            report(name, *interrupted_after(seconds, lambda: coder.transform(X)))
+        report(name, *interrupted_after(rng.uniform(0.02, 0.3), lambda: coder.transform(X)))
         assert np.array_equal(coder.transform(X[:40]), expected)
 """
 
 
 def test_interrupted_transforms_raise_keyboard_interrupt_at_once():
     found = reports(CODERS)
-    assert len(found) == 5 * 2 * 2
+    assert len(found) == 5 * 2
     for name, kind, _, late in found:
         assert kind == "KeyboardInterrupt", (name, kind)
         assert 0.0 <= late < LATE, name

@@ -2,7 +2,6 @@
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss
 
 import kernelcoding as kc
@@ -53,16 +52,17 @@ def best_width(ratio, low, high, n_grid=25):
 def regressed(codes, targets):
     """Each sample predicted by ridge regression on the others, at the best regularization."""
     centred = codes - codes.mean(axis=0)
-    unit, best = np.mean(np.linalg.eigvalsh(centred @ centred.T)), None
-    for relative in np.logspace(-6, 1, 15):
-        scores = np.empty_like(targets)
-        for i in range(len(codes)):
-            rest = np.arange(len(codes)) != i
-            ridge = Ridge(relative * unit, solver="svd").fit(codes[rest], targets[rest])
-            scores[i] = ridge.predict(codes[i : i + 1])[0]
-        if best is None or np.sum((scores - targets) ** 2) < np.sum((best - targets) ** 2):
-            best = scores
-    return best
+    unit = np.mean(np.linalg.eigvalsh(centred @ centred.T))
+    strengths = unit * np.logspace(-6, 1, 15)
+    scores = np.empty((len(strengths), *targets.shape))
+    for i in range(len(codes)):
+        rest = np.arange(len(codes)) != i
+        mean, middle = codes[rest].mean(axis=0), targets[rest].mean(axis=0)
+        left, values, right = np.linalg.svd(codes[rest] - mean, full_matrices=False)
+        ours, theirs = right @ (codes[i] - mean), left.T @ (targets[rest] - middle)
+        for row, strength in zip(scores, strengths, strict=True):
+            row[i] = middle + (ours * values / (values**2 + strength)) @ theirs
+    return min(scores, key=lambda found: np.sum((found - targets) ** 2))
 
 
 def least_log_loss(scores, y):
@@ -73,6 +73,6 @@ def least_log_loss(scores, y):
         odds = np.exp(np.exp(log_temperature) * scores)
         return log_loss(y, odds / odds.sum(axis=1, keepdims=True), labels=range(scores.shape[1]))
 
-    grid = np.linspace(-5, 15, 81)
+    grid = np.linspace(-5, 15, 41)
     best = grid[np.argmin([loss(value) for value in grid])]
     return minimize_scalar(loss, bounds=(best - 0.5, best + 0.5), method="bounded").fun

@@ -30,8 +30,10 @@ def atoms(own, A, n_steps=4000):
     S, T = np.zeros((len(own), m)), np.zeros((len(own), m))
     for _ in range(n_steps):
         D = (own @ A.T + rho * (S - T)) @ left
-        S = (D + T) / np.maximum(1.0, np.linalg.norm(D + T, axis=0))
+        last, S = S, (D + T) / np.maximum(1.0, np.linalg.norm(D + T, axis=0))
         T = T + D - S
+        if max(np.abs(D - S).max(), np.abs(S - last).max()) < 1e-14:  # nothing moves any more
+            break
     return S
 
 

@@ -51,10 +51,7 @@ class BilinearClassifier:
     def scores(self, codes: Codes, similarity: NDArray) -> NDArray:
         """Scores of codes, (n, S), from the similarities of samples and centres, (n, Z)."""
         used = self.used
-        if similarity is self.kernel:  # symmetric: its rows are read, which is much faster
-            features = (products(self.centres[used], codes) * similarity[used]).T
-        else:
-            features = products(codes, self.centres[used]) * similarity[:, used]
+        features = bilinear_features(codes, self.centres[used], similarity, used, self.kernel)
         return features @ self.coefficients[used] + self.bias
 
     def scaled(self, norms: NDArray) -> BilinearClassifier:
@@ -69,6 +66,33 @@ class BilinearClassifier:
 
 
 Classifier = LinearClassifier | BilinearClassifier
+
+
+def bilinear_features(
+    codes: Codes,
+    centres: Codes,
+    similarity: NDArray,
+    used: NDArray | slice,
+    kernel: NDArray | None = None,
+) -> NDArray:
+    r"""Products :math:`k(x, z)\,(y_z \cdot y)` for codes y and centres z, (n, m).
+
+    Parameters
+    ----------
+    codes : array or CSR array of shape (n, N)
+    centres : array or CSR array of shape (m, N)
+        Their codes.
+    similarity : array of shape (n, Z)
+    used : array of shape (m,), or slice
+        Which columns of the similarities belong to the centres.
+    kernel : array, default=None
+        Where the similarities are this matrix it is symmetric.
+    """
+    if similarity is kernel:  # its rows are read, which is much faster
+        found = products(centres, codes)
+        found *= similarity[used]
+        return found.T
+    return products(codes, centres) * similarity[:, used]
 
 
 def squared_norm(coefficients: NDArray, agreements: NDArray, kernel: NDArray) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +23,24 @@ STEPS = 50
 SETTLED = 1e-6
 
 
+class LastLoss:
+    """The losses that were computed last: learning asks for some of them twice in a row."""
+
+    def __init__(self) -> None:
+        self._asked: tuple[object, ...] = ()
+        self._losses: NDArray | None = None
+
+    def of(self, asked: tuple[object, ...], compute: Callable[[], NDArray]) -> NDArray:
+        """The losses, (n,), computed unless these very objects were asked about last.
+
+        None of them is ever changed in place.
+        """
+        known = len(asked) == len(self._asked) and all(map(operator.is_, asked, self._asked))
+        if self._losses is None or not known:
+            self._asked, self._losses = asked, compute()
+        return self._losses
+
+
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """A formulation whose objective has the loss of a classifier added, for some samples."""
@@ -33,6 +53,7 @@ class Labelled:
     similarity: NDArray  # (n, Z) of samples and landmarks
     max_passes: int | None = None  # over codes that look at a bilinear classifier; None: all
     settles: bool = False  # whether codes are those of the loss itself, wherever they start
+    last: LastLoss | None = None  # where losses are remembered
 
     follows_atoms = False
     is_greedy = False
@@ -164,7 +185,13 @@ class Labelled:
 
     def loss(self, codes: Codes) -> NDArray:
         """Loss of the scores of codes, (n,)."""
-        return self.rule.loss(self.classifier.scores(codes, self.similarity), self.targets)
+
+        def compute() -> NDArray:
+            return self.rule.loss(self.classifier.scores(codes, self.similarity), self.targets)
+
+        if self.last is None:
+            return compute()
+        return self.last.of((codes, self.classifier, self.similarity), compute)
 
     def distance_weights(self, problem: CodingProblem, codes: Codes) -> Codes | None:
         """As without labels, which have no distance."""

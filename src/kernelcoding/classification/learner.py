@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes import Codes
+from ..codes import Codes, some_rows
 from ..dictionary_learning.coding import (
     Coded,
     Everywhere,
@@ -31,7 +31,7 @@ from ..gram import GramFacts
 from ..problem import CodingProblem
 from ..solvers.result import Options
 from .classifiers import Classifier
-from .labelled import Labelled
+from .labelled import Labelled, LastLoss
 from .labels import Labels
 from .rules import Rule, TrainingCodes
 from .rules.base import NOTHING
@@ -87,6 +87,7 @@ class SupervisedLearner(AtomLearner):
         self.rule, self.targets = wanted.rule, wanted.targets
         self.eta, self.rho = wanted.eta, wanted.rho
         self.is_unsupervised = False  # by what "auto" has chosen
+        self._last_loss = LastLoss()
 
     @property
     def classifier(self) -> Classifier | None:
@@ -115,6 +116,7 @@ class SupervisedLearner(AtomLearner):
             block.similarity,
             max_passes=PASSES,
             settles=self.settles,
+            last=self._last_loss,
         )
 
     def code(self) -> float:
@@ -129,11 +131,11 @@ class SupervisedLearner(AtomLearner):
         if before is None:
             self._choose()
         found = self._fitted(before)
-        change = self._mean_loss(found) + found.penalty
-        if before is not None:
-            change -= self._mean_loss(before) + before.penalty
-            if change > ROUNDING * self.objective:  # few centres: not always better
-                return self.objective
+        # That of the classifier before comes first, as the codes have asked for it already.
+        known = 0.0 if before is None else self._mean_loss(before) + before.penalty
+        change = self._mean_loss(found) + found.penalty - known
+        if before is not None and change > ROUNDING * self.objective:
+            return self.objective  # few centres: not always better
         self.now = replace(self.now, classifier=found)
         self.objective += change
         return self.objective
@@ -232,7 +234,7 @@ class SupervisedLearner(AtomLearner):
         found = np.empty(self.frame.n_samples)
         for block in self.frame.blocks(np.zeros((self.frame.dimension, 0))):
             labelled = self._labelled(block, classifier)
-            found[block.rows] = labelled.etas * labelled.loss(codes[block.rows])
+            found[block.rows] = labelled.etas * labelled.loss(some_rows(codes, block.rows))
         return found
 
     def _mean_loss(self, classifier: Classifier) -> float:

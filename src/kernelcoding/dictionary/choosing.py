@@ -49,13 +49,19 @@ def spread_choice(
             weights = np.ones(n_samples)
             weights[chosen] = 0.0
             weights /= weights.sum()
-        new = int(random_state.choice(n_samples, p=weights))
+        new = _drawn(weights, random_state)
         chosen.append(new)
         away = self_similarity - 2.0 * similarity_to(new) + self_similarity[new]
         away = np.maximum(away, 0.0)
         distances = away if len(chosen) == 1 else np.minimum(distances, away)
-        distances[chosen] = 0.0
+        distances[new] = 0.0
     return np.array(chosen)
+
+
+def _drawn(chances: NDArray, random_state: np.random.RandomState) -> int:
+    """What ``random_state.choice(len(chances), p=chances)`` draws, without its checks."""
+    below = np.cumsum(chances)
+    return int(np.searchsorted(below / below[-1], random_state.random_sample(), side="right"))
 
 
 def leverage_choice(

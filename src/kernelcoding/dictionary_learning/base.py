@@ -19,6 +19,7 @@ from ..blocks import Blocks
 from ..coders.base import BaseKernelCoder, fitted_with, options_of
 from ..coders.owner import CoderOwner, given_or_sparse
 from ..coders.transformer import CodingTransformer
+from ..codes import dense, times_codes
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..dictionary.building import choose_landmarks, given_landmarks
 from ..dictionary.choosing import MEANS, named_choice
@@ -163,10 +164,10 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
     ) -> tuple[NDArray, NDArray]:
         """First atoms, and for each the sample that counts most in it; nothing is learned yet."""
         rows, loads = first_atoms(frame, X, self.n_atoms_, self.init, random_state, y)
-        vectors = np.asfortranarray(frame.samples(rows) @ loads)
+        vectors = np.asfortranarray(times_codes(frame.samples(rows), loads))
         require_distinct(frame, vectors)
         self._forget()
-        return vectors, rows[loads.argmax(axis=0)]
+        return vectors, rows[dense(loads).argmax(axis=0)]
 
     def _forget(self) -> None:
         """Nothing has been learned yet."""

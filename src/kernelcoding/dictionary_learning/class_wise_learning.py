@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from ..coders.base import BaseKernelCoder
+from ..codes import dense, times_codes
 from ..dictionary import Dictionary, PointDictionary
 from ..dictionary.building import choose_landmarks, given_landmarks
 from ..dictionary.choosing import MEANS, named_choice
@@ -146,8 +147,8 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
             frame.sample_weight = part.sample_weight
             n_atoms = len(part.columns)
             rows, loads = first_atoms(frame, part.samples, n_atoms, self.init, random_state)
-            starts.append((frame, np.asfortranarray(frame.samples(rows) @ loads)))
-            chosen.append(rows[loads.argmax(axis=0)])
+            starts.append((frame, np.asfortranarray(times_codes(frame.samples(rows), loads))))
+            chosen.append(rows[dense(loads).argmax(axis=0)])
         return starts, chosen
 
     def _class_landmarks(

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..blocks import Worst
-from ..codes import Codes, count_users, is_csr, second_moment, stacked, times_codes
+from ..codes import Codes, count_users, picked, second_moment, some_rows, stacked, times_codes
 from ..formulations import Formulation
 from ..gram import GramFacts
 from ..problem import CodingProblem
@@ -98,7 +97,7 @@ def code_block(block: SampleBlock, now: Pass) -> Part:
     never rises.
     """
     problem, formulation = problem_of(block, now.gram, now.facts), now.formulation_at(block)
-    before = None if now.start is None else now.start[block.rows]
+    before = None if now.start is None else some_rows(now.start, block.rows)
     result = formulation.solve(problem, replace(now.options, start=before))
     codes, error = result.codes, problem.squared_error(result.codes)
     if before is not None and formulation.is_greedy:
@@ -152,7 +151,9 @@ def coded_of(frame: Frame, vectors: NDArray, found: Part) -> Coded:
     """What a pass with these atoms has found, from what all samples add."""
     codes = stacked([codes for codes, _ in found.kept]) if found.kept else None
     loads = stacked([loads for _, loads in found.kept]) if found.kept else None
-    moment = frame.coordinates(found.image, loads) + vectors * found.held
+    moment = frame.coordinates(found.image, loads)
+    if found.held.any():
+        moment = moment + vectors * found.held
     sums = Sums(moment, found.second, frame.total_weight)
     objective = found.objective / frame.total_weight
     return Coded(codes, sums, objective, found.worst, found.usage, found.convergence)
@@ -170,7 +171,7 @@ def objective_of_block(block: SampleBlock, now: Pass) -> float:
         part = formulation.solve(problem, now.options).codes
     else:
         assert now.start is not None
-        part = now.start[block.rows]
+        part = some_rows(now.start, block.rows)
     objective = 0.5 * problem.squared_error(part) + formulation.value(problem, part)
     return total(objective, block.weight)
 
@@ -200,9 +201,4 @@ def better(
     worse = error > old_error
     if not worse.any():
         return codes, error
-    if is_csr(codes):
-        keep, back = (sparse.diags_array(mask.astype(float)) for mask in (~worse, worse))
-        mixed = sparse.csr_array(keep @ codes + back @ sparse.csr_array(before))
-    else:
-        mixed = np.where(worse[:, None], before, codes)
-    return mixed, np.minimum(error, old_error)
+    return picked(codes, before, worse), np.minimum(error, old_error)

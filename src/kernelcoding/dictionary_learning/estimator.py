@@ -22,11 +22,12 @@ from .checkpoints import check_checkpoint
 from .checks import check_forgetting, check_online, tell_zero_codes
 from .class_wise_learning import ClassWiseDictionaryLearning, learns_from_batches
 from .far import at_hand
-from .frames import Frame, LandmarkFrame, unit_norms
+from .frames import Frame, LandmarkFrame
 from .learner import AtomLearner, Snapshot
 from .loop import Progress
 from .online import OnlineState
 from .point_learner import PointLearner
+from .state import unit_norms
 from .stepping import Learner
 from .sums import Sums
 from .updates import named_update, update_for

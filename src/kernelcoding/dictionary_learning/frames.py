@@ -141,6 +141,7 @@ class SampleFrame(Frame):
     """Every training sample is a landmark; a column is A over K A."""
 
     keeps_samples = True
+    _crossed: tuple[NDArray, NDArray] | None = None  # vectors, and their lower half by rows
 
     def __init__(self, samples: PointDictionary):
         self.landmarks = samples
@@ -152,12 +153,18 @@ class SampleFrame(Frame):
         """All samples at once: their inner products are half of the coordinates."""
         kernel = self.kernel_matrix
         rows = slice(0, self.n_samples)
-        cross = vectors[self.n_samples :]
+        if self._crossed is None or self._crossed[0] is not vectors:
+            self._crossed = (vectors, np.ascontiguousarray(vectors[self.n_samples :]))
+        cross = self._crossed[1]
         yield SampleBlock(rows, np.diag(kernel), kernel, cross, self.sample_weight)
 
     def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
         """P over K P."""
-        return np.asfortranarray(np.vstack([dense(loads), image]))
+        assert loads is not None
+        columns = np.empty((self.dimension, image.shape[1]), order="F")
+        columns[: self.n_samples] = dense(loads.T).T  # by columns, as they are kept
+        columns[self.n_samples :] = image
+        return columns
 
     def inner(self, left: NDArray, right: NDArray) -> NDArray:
         """A' (K B)."""
@@ -372,16 +379,6 @@ class LandmarkFrame(Frame):
     def project(self, vector: NDArray) -> NDArray:
         """Inner products with a vector of the span."""
         return self._rows(slice(None)) @ self._seen(vector)
-
-
-def unit_norms(frame: Frame, vectors: NDArray, fallback: NDArray) -> tuple[NDArray, NDArray]:
-    """Atoms of unit norm, and the norms they had: codes are multiplied by these."""
-    norms = np.sqrt(frame.squares(vectors))
-    gone = ~(norms > 1e-12 * max(norms.max(), np.finfo(float).tiny))
-    safe = np.where(gone, 1.0, norms)
-    scaled = vectors / safe
-    scaled[:, gone] = fallback[:, gone]
-    return scaled, np.where(gone, 0.0, norms)
 
 
 def sample_frame(kernel: Kernel, X: Stack) -> SampleFrame:

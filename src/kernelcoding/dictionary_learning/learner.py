@@ -16,9 +16,9 @@ from ..problem import CodingProblem
 from ..solvers.result import Convergence, Options
 from . import refresh
 from .coding import Coded, Everywhere, FormulationAt, code_all, objective_at, problem_of
-from .frames import Frame, unit_norms
+from .frames import Frame
 from .loop import HalfStep
-from .state import Candidate
+from .state import Candidate, unit_norms
 from .sums import Loads, Sums
 from .updates import Update
 

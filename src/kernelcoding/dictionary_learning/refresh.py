@@ -35,8 +35,8 @@ def twins(gram: NDArray, usage: NDArray, signed: bool) -> list[tuple[int, int, f
     norms = np.diag(gram)
     distances = norms + norms[:, None] - 2.0 * gram
     typical = distances.sum() / max(len(gram) * (len(gram) - 1), 1)
-    opposite = norms + norms[:, None] + 2.0 * gram if signed else np.full_like(gram, np.inf)
-    near = np.triu(np.minimum(distances, opposite) < TWINS * typical, 1)
+    least = norms + norms[:, None] - 2.0 * np.abs(gram) if signed else distances
+    near = np.triu(least < TWINS * typical, 1)
     pairs: list[tuple[int, int, float]] = []
     gone: set[int] = set()
     for i, j in np.argwhere(near):
@@ -44,7 +44,7 @@ def twins(gram: NDArray, usage: NDArray, signed: bool) -> list[tuple[int, int, f
             continue
         kept, given_up = (i, j) if usage[i] >= usage[j] else (j, i)
         gone.add(int(given_up))
-        sign = 1.0 if distances[i, j] <= opposite[i, j] else -1.0
+        sign = -1.0 if signed and gram[i, j] < 0 else 1.0
         pairs.append((int(kept), int(given_up), sign))
     return pairs
 

@@ -66,7 +66,7 @@ def first_atoms(
     init: str,
     random_state: np.random.RandomState,
     y: NDArray | None = None,
-) -> tuple[NDArray, NDArray]:
+) -> tuple[NDArray, Codes]:
     """Samples, and how they combine to the first atoms; few are looked at if landmarks are few."""
     kernel = frame.landmarks.kernel
     weight = frame.sample_weight
@@ -84,7 +84,7 @@ def first_atoms(
         candidates = Candidates(kernel, in_memory(X[rows]), rows, weight)
     loads = initial_loads(candidates, n_atoms, init, random_state, labels)
     used = np.unique(loads.nonzero()[0])
-    return rows[used], loads[used].toarray()
+    return rows[used], loads[used]
 
 
 def has_classes(y: NDArray | None) -> bool:

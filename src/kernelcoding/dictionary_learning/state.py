@@ -7,10 +7,9 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from ..codes import Codes, is_csr
-from .frames import Frame, unit_norms
+from ..codes import Codes, scaled_columns
+from .frames import Frame
 
 
 class Follower(Protocol):
@@ -42,10 +41,20 @@ class Candidate:
         return replace(self, vectors=vectors)
 
     def with_unit_atoms(self, frame: Frame, vectors: NDArray) -> Candidate:
-        """Other atoms scaled to unit norm; codes and classifier make up for it."""
-        scaled, norms = unit_norms(frame, vectors, self.vectors)
-        codes = self.codes
-        if codes is not None:
-            codes = codes @ sparse.diags_array(norms) if is_csr(codes) else codes * norms
+        """Other atoms, scaled in place to unit norm; codes and classifier make up for it."""
+        scaled, norms = unit_norms(frame, vectors, self.vectors, out=vectors)
+        codes = None if self.codes is None else scaled_columns(self.codes, norms)
         classifier = None if self.classifier is None else self.classifier.scaled(norms)
         return Candidate(np.asfortranarray(scaled), codes, classifier)
+
+
+def unit_norms(
+    frame: Frame, vectors: NDArray, fallback: NDArray, out: NDArray | None = None
+) -> tuple[NDArray, NDArray]:
+    """Atoms of unit norm, and the norms they had: codes are multiplied by these."""
+    norms = np.sqrt(frame.squares(vectors))
+    gone = ~(norms > 1e-12 * max(norms.max(), np.finfo(float).tiny))
+    scaled = np.divide(vectors, np.where(gone, 1.0, norms), out=out)
+    if gone.any():
+        scaled[:, gone] = fallback[:, gone]
+    return scaled, np.where(gone, 0.0, norms)

@@ -14,9 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from ..codes import Codes, is_csr
+from ..codes import scaled_columns
 from ..constraints import Constraint
 from ..penalty import AnyPenalty, Groups, Penalty
 from ..problem import CodingProblem
@@ -41,9 +40,9 @@ def solve_scaled(
         own, cross = factor * problem.self_similarity, factor * problem.cross
         problem = CodingProblem(own, cross, factor * problem.gram)
         penalty = penalty * factor
-    scale = problem.facts.equilibration
     if not constraint.is_convex:
         return solver(problem, penalty, constraint, options)
+    scale = problem.facts.equilibration
     if scale is None and isinstance(penalty, Penalty):
         # Violations at atoms without a price are measured by the largest correlation of all.
         tight = constraint.is_cone and not np.all(penalty.l1)
@@ -59,7 +58,7 @@ def solve_scaled(
     facts = problem.facts.scaled_by(scale)
     cross = problem.cross.astype(np.float64) * scale
     own = problem.self_similarity.astype(np.float64)
-    start = None if options.start is None else _times(options.start, 1.0 / scale)
+    start = None if options.start is None else scaled_columns(options.start, 1.0 / scale)
     scaled = CodingProblem(own, cross, facts.double, facts)
     # Atoms of a group may still differ.
     tol = options.tol * (1.0 if groups is None else _share_of_least(scaled, sum_to_one=False))
@@ -69,7 +68,7 @@ def solve_scaled(
         constraint,
         replace(options, start=start, tol=tol),
     )
-    codes = _times(result.codes, scale).astype(problem.cross.dtype, copy=False)
+    codes = scaled_columns(result.codes, scale).astype(problem.cross.dtype, copy=False)
     return replace(result, codes=codes)
 
 
@@ -118,10 +117,3 @@ def _group_scale(scale: NDArray, groups: Groups | None) -> tuple[NDArray, Groups
     priced = groups.weights > 0
     scale = np.where(priced[groups.labels], shared[groups.labels], scale)
     return scale, Groups(groups.labels, groups.weights * np.where(priced, shared, 1.0))
-
-
-def _times(codes: Codes, scale: NDArray) -> Codes:
-    """Codes with every column multiplied by a number."""
-    if is_csr(codes):
-        return sparse.csr_array(codes @ sparse.diags_array(scale))
-    return codes * scale

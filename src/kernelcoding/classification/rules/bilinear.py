@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
-from ...codes import Codes, dense, products
+from ...codes import Codes, dense, products, some_rows
 from ...dictionary_learning.frames import SampleFrame
 from ...dictionary_learning.seen import SampleBlock
-from ...long_calls import cho_factor, eigh, product
+from ...long_calls import eigh, product, solve_definite
 from .. import ridge
-from ..classifiers import BilinearClassifier, Classifier, squared_norm
+from ..classifiers import BilinearClassifier, Classifier, bilinear_features, squared_norm
 from .base import NOTHING, Rule, TrainingCodes
 
 MANY = 2000  # samples that are all centres while atoms are learned; a system is cubic in them
@@ -102,7 +101,7 @@ def _product_kernel(data: TrainingCodes) -> NDArray:
     """Of all samples, (n, n); written over the products of their codes, as it may be large."""
     assert isinstance(data.frame, SampleFrame)
     codes = dense(data.codes)  # BLAS, zeros and all: as many columns as rows are asked for
-    kernel = product(codes, codes.T)
+    kernel = product(codes, codes.T.copy())  # of one array, NumPy would mirror a half: that is slow
     kernel *= data.frame.kernel_matrix
     return kernel
 
@@ -119,7 +118,7 @@ def _on_all_samples(data: TrainingCodes, regularization: float, rate: float) -> 
     ridge_of = _ridge(system, data, regularization)[:, None]
     system[np.diag_indices_from(system)] += ridge_of[:, 0]
     right = np.column_stack([data.targets, np.ones(len(system))])
-    solved = linalg.cho_solve(cho_factor(system), right, check_finite=False)
+    solved = solve_definite(system, right, float(ridge_of.min()))
     coefficients, ones = solved[:, :-1], solved[:, -1]
     bias = np.zeros(data.targets.shape[1])
     if data.intercept:
@@ -166,18 +165,21 @@ class FewCentres:
         """
 
         def features(block: SampleBlock) -> NDArray:
-            return products(data.codes[block.rows], centres) * block.similarity[:, columns]
+            codes = some_rows(data.codes, block.rows)
+            return bilinear_features(codes, centres, block.similarity, columns, kernel)
 
+        kernel = data.frame.kernel_matrix if isinstance(data.frame, SampleFrame) else None
         n_centres, n_classes = len(product), data.targets.shape[1]
         second: NDArray = np.zeros((n_centres, n_centres))
         mixed: NDArray = np.zeros((n_centres, n_classes))
         total = np.zeros(n_centres)
         for block in _blocks(data):
-            found = features(block)
-            weighted = found * data.sample_weight[block.rows][:, None]
-            second += found.T @ weighted
-            mixed += weighted.T @ data.targets[block.rows]
-            total += weighted.sum(axis=0)
+            own = data.sample_weight[block.rows]
+            root = np.sqrt(own)
+            found = features(block) * root[:, None]
+            second += found.T @ found  # of one array: half of the products
+            mixed += found.T @ (root[:, None] * data.targets[block.rows])
+            total += root @ found
         count, target = data.sample_weight.sum(), data.sample_weight @ data.targets
         if not data.intercept:
             total, target = np.zeros(n_centres), np.zeros(n_classes)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...dictionary_learning.frames import Frame, unit_norms
+from ...dictionary_learning.frames import Frame
+from ...dictionary_learning.state import unit_norms
 from ...problem import CodingProblem
 
 MOMENTUM, MEMORY = 0.9, 0.99
