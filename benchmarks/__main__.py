@@ -13,6 +13,7 @@ SETTINGS = {
     "distributed": ("rows", "parts"),
     "large": ("parts",),
     "sparse_coding": ("parts",),
+    "supervised": ("parts",),
 }  # that suites know
 
 

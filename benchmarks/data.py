@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+from scipy.ndimage import zoom
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.preprocessing import normalize
@@ -74,6 +75,22 @@ def fashion_with_labels():
             train, y_train, test, y_test = paths
             return read_images(train), read_labels(y_train), read_images(test), read_labels(y_test)
     return None
+
+
+def small_fashion(n_train, n_test):
+    """Fashion-MNIST in 16 x 16 pixels: some training and test samples, their labels; or None."""
+    found = fashion_with_labels()
+    if found is None:
+        return None
+    train, y_train, test, y_test = found
+    few = (smaller(train[:n_train]), smaller(test[:n_test]))
+    return *few, y_train[:n_train], y_test[:n_test]
+
+
+def smaller(images):
+    """Images of 28 x 28 pixels in 16 x 16."""
+    pixels = zoom(images.reshape(-1, 28, 28), (1, 16 / 28, 16 / 28), order=1)
+    return pixels.reshape(len(images), -1)
 
 
 def read_bytes(path, skipped):
