@@ -48,12 +48,12 @@ def all_cells() -> list[Cell]:
 
 
 def sampled_cells(per_task: int) -> list[Cell]:
-    """A fixed few of them, in which every kernel meets every coder and every task."""
+    """A fixed few of them: every kernel, every coder and every task is among them."""
     kernels, coders, tasks = list(KERNELS), list(CODERS), list(TASKS)
     found = set()
     for t, task in enumerate(tasks):
         for i in range(per_task):
-            kernel = kernels[(i + 5 * t) % len(kernels)]
+            kernel = kernels[(i + 7 * t) % len(kernels)]
             coder = coders[(7 * i + 3 * t) % len(coders)]
             found.add(Cell(kernel, coder, task))
     return sorted(found)

@@ -1,6 +1,8 @@
 """Ctrl-C in the middle of compiled code, in real processes: KeyboardInterrupt, at once."""
 
 import sys
+import textwrap
+from itertools import takewhile
 
 import pytest
 
@@ -28,10 +30,10 @@ for name, coder in coders.items():
 """
 
 
-def test_interrupted_transforms_raise_keyboard_interrupt_at_once():
-    found = reports(CODERS)
-    assert len(found) == 5 * 2
-    for name, kind, _, late in found:
+def test_interrupted_transforms_raise_keyboard_interrupt_at_once(found):
+    transforms = found["transforms"]
+    assert len(transforms) == 5 * 2
+    for name, kind, _, late in transforms:
         assert kind == "KeyboardInterrupt", (name, kind)
         assert 0.0 <= late < LATE, name
 
@@ -68,15 +70,14 @@ for n_jobs in (None, 2):
 """
 
 
-def test_interrupted_learning_keeps_the_best_dictionary():
-    found = reports(LEARNING)
-    for name, kind, status, late in found:
+def test_interrupted_learning_keeps_the_best_dictionary(found):
+    for name, kind, status, late in found["learning"]:
         if name in ("kernel", "first"):  # nothing was learned yet
             assert kind == "KeyboardInterrupt", (name, kind)
         else:
             assert status == "interrupted", (name, kind)
         assert 0.0 <= late < LATE, name
-    assert len(found) == 2 * 7
+    assert len(found["learning"]) == 2 * 7
 
 
 LONG_CALLS = """
@@ -98,8 +99,18 @@ for name, call in calls.items():
 """
 
 
-def test_long_calls_of_other_libraries_do_not_hold_interrupts_up():
-    for name, kind, _, late in reports(LONG_CALLS):
+@pytest.fixture(scope="module")
+def found():
+    """What all these calls say in one process, by script."""
+    scripts = {"transforms": CODERS, "learning": LEARNING, "long calls": LONG_CALLS}
+    mark = 'report("next", None, 0.0)\n'
+    parts = iter(reports(mark.join(textwrap.dedent(script) for script in scripts.values())))
+    return {name: list(takewhile(lambda line: line[0] != "next", parts)) for name in scripts}
+
+
+def test_long_calls_of_other_libraries_do_not_hold_interrupts_up(found):
+    assert len(found["long calls"]) == 6
+    for name, kind, _, late in found["long calls"]:
         assert kind == "KeyboardInterrupt", (name, kind)
         assert 0.0 <= late < LATE, name
 

@@ -18,7 +18,7 @@ from kernelcoding.coders import __all__ as coder_names
 from kernelcoding.dictionary_learning.updates import UPDATES
 from kernelcoding.kernels import Kernel, as_kernel
 
-PER_TASK = 6
+PER_TASK = 3
 SAMPLED = sampled_cells(PER_TASK)
 # No certificate bounds how far their codes are from the best, and they take most of the time.
 UNBOUNDED = ("own prior, non-negative", "own prior, simplex")
