@@ -71,4 +71,4 @@ def test_the_order_of_loading_changes_no_bits():
     plain = bits()  # fills the cache
     cached = [f"{module}.{name}" for module, name, found in functions() if is_cached(found)]
     assert len(cached) > 10
-    assert bits("low_rank.solve_rows") == bits(*reversed(cached)) == plain
+    assert bits("low_rank.fill_problems") == bits(*reversed(cached)) == plain

@@ -255,11 +255,10 @@ def gather(scratch, size, indices, values):
 
 
 @inner
-def prepare(cross, shift, line, size_of):
-    """Write one row of ``cross`` to ``line``; return the scale of correlations."""
-    copy(cross, line)
-    for j in range(line.size):
-        size_of[j] = abs(line[j])
+def largest_size(cross, shift, size_of):
+    """The scale of correlations; ``size_of`` is memory."""
+    for j in range(cross.size):
+        size_of[j] = abs(cross[j])
     scale = raised(size_of, shift)
     return scale if scale > 0.0 else 1.0
 
@@ -274,25 +273,30 @@ def smallest(weights):
 
 
 @inner
-def mean_diagonal(gram):
+def mean_diagonal(gram, size):
     """Mean of the diagonal, or 1 if that is zero."""
     total = 0.0
-    for j in range(gram.shape[0]):
-        total += gram[j, j] / gram.shape[0]
+    for j in range(size):
+        total += gram[j, j] / size
     return total if total > 0.0 else 1.0
 
 
 @compiled
 def solve_rows(
-    gram, cross, l1, ridge, starts, start_atoms, start_values, nonnegative, sum_to_one, tol,
-    precision, max_iter, stop, indptr, atoms, values, iterations, converged,
+    grams, cross, l1, ridge, sizes, scales, starts, start_atoms, start_values, nonnegative,
+    sum_to_one, tol, precision, max_iter, stop, indptr, atoms, values, iterations, converged,
 ):  # fmt: skip
     """Solve one problem per row of ``cross``.
 
     Parameters
     ----------
-    gram, cross : arrays of shape (N, N) and (n, N)
-    l1, ridge : float64 arrays of shape (1, N) or (n, N)
+    grams : array of shape (1 or n, N, N)
+    cross : array of shape (n, N)
+    l1, ridge : arrays of shape (1 or n, N)
+    sizes : array of shape (1 or n,)
+        Atoms of a problem: the first so many, others are not looked at.
+    scales : array of shape (1 or n,)
+        Of correlations; where it is 0, the largest entry of the row.
     starts, start_atoms, start_values : arrays
         Codes to start from, as ``indptr``, ``indices`` and ``data`` of a CSR array.
     nonnegative, sum_to_one : bool
@@ -309,18 +313,27 @@ def solve_rows(
     iterations, converged : arrays of shape (n,)
         Filled.
     """
-    n_rows, n_atoms = cross.shape
-    scratch, line = allocate(n_atoms), np.empty(n_atoms)
+    scratch = allocate(sizes[0])
     factor = np.empty((40, 40))
     indptr[0] = 0
-    shift = mean_diagonal(gram) if sum_to_one else 0.0
-    for i in range(n_rows):
+    shift = common = 0.0
+    for i in range(cross.shape[0]):
         if stop[0] != 0:
             return
-        scale = prepare(cross[i], shift, line, scratch.strength)
-        common = smallest(l1[i % l1.shape[0]]) if sum_to_one else 0.0
+        n_atoms = sizes[i % sizes.size]
+        if n_atoms != scratch.state.size:
+            scratch = allocate(n_atoms)
+        gram, line = grams[i % grams.shape[0]], cross[i, :n_atoms]
+        weights = l1[i % l1.shape[0], :n_atoms]
+        if sum_to_one:
+            common = smallest(weights)
+            if i < grams.shape[0]:
+                shift = mean_diagonal(gram, n_atoms)
+        scale = scales[i % scales.size]
+        if scale == 0.0:
+            scale = largest_size(line, shift, scratch.strength)
         row = RowProblem(
-            gram, line, l1[i % l1.shape[0]], ridge[i % ridge.shape[0]], nonnegative, sum_to_one,
+            gram, line, weights, ridge[i % ridge.shape[0], :n_atoms], nonnegative, sum_to_one,
             shift, precision, scale, tol, common,
         )  # fmt: skip
         first, last = starts[i], starts[i + 1]

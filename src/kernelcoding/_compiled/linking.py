@@ -12,12 +12,16 @@ used with the versions it was tested with (``jit.py``), and others compile as th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import binding
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
+from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
 
 from .translation import ShortLower, with_records
@@ -65,6 +69,31 @@ class QuickFlags(Flags):
 
 DEFAULTS = {name: option.default for name, option in Flags.options.items()}
 HASH = hash(Flags())
+
+
+@contextmanager
+def remembered_types() -> Iterator[None]:
+    """Let Numba look up once what an operation on some types gives.
+
+    It asks thousands of times, of the same few hundred, and tries every version each time.
+    """
+    context = cpu_target.typing_context
+    resolve, known = context.resolve_function_type, {}
+
+    def remember(function: Any, args: Any, kws: Any) -> Any:
+        if not isinstance(function, types.Function):  # functions of ours remember themselves
+            return resolve(function, args, kws)
+        key = function, tuple(args), tuple(kws.items())
+        found = known.get(key)
+        if found is None:
+            found = known[key] = resolve(function, args, kws)
+        return found
+
+    context.resolve_function_type = remember
+    try:
+        yield
+    finally:
+        del context.resolve_function_type
 
 
 class PartLibrary(JITCodeLibrary):

@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .active_members import RowProblem, allocate
-from .active_set import gather, smallest, solve_row
 from .cholesky import allocating, copy, dot, inner, raised, subtract_rows
 from .jit import compiled
 
@@ -57,14 +55,26 @@ class Task(NamedTuple):
     scale: float  # of the correlations
 
 
-class WorkingSet(NamedTuple):
-    """The problem on a working set, by position there."""
+class SmallProblems(NamedTuple):
+    """The problems on the working sets of some rows, M atoms at most; by position there."""
 
-    members: np.ndarray  # (N,) atom
-    matrix: np.ndarray  # (N, N) Gram matrix with the term of low rank
-    line: np.ndarray  # (N,) linear term
-    l1: np.ndarray  # (N,)
-    ridge: np.ndarray  # (N,)
+    members: np.ndarray  # (m, M) atom
+    sizes: np.ndarray  # (m,) atoms in the working set
+    grams: np.ndarray  # (m, M, M) Gram matrix with the term of low rank
+    cross: np.ndarray  # (m, M) linear term
+    l1: np.ndarray  # (m, M)
+    ridge: np.ndarray  # (m, M)
+    starts: np.ndarray  # (m + 1,) with the next two: codes to start from (CSR)
+    start_atoms: np.ndarray  # (m M,)
+    start_values: np.ndarray  # (m M,)
+
+
+class SmallCodes(NamedTuple):
+    """Their solutions (CSR)."""
+
+    indptr: np.ndarray  # (m + 1,)
+    atoms: np.ndarray  # position in the working set
+    values: np.ndarray
 
 
 class RowStates(NamedTuple):
@@ -77,18 +87,6 @@ class RowStates(NamedTuple):
     solved: np.ndarray  # (n,) whether the code is that of the working set
     converged: np.ndarray  # (n,) whether it is optimal there
     finished: np.ndarray  # (n,) whether no other atom violates its condition
-
-
-@allocating
-def make_room(n_atoms):
-    """Memory for problems of this size."""
-    return WorkingSet(
-        np.empty(n_atoms, np.int64),
-        np.empty((n_atoms, n_atoms)),
-        np.empty(n_atoms),
-        np.empty(n_atoms),
-        np.empty(n_atoms),
-    )
 
 
 @allocating
@@ -232,35 +230,6 @@ def respond(similarity, coefficients, pointers, centres, values, rows, atoms, pl
 
 
 @inner
-def fill_working_set(task, work, size, place, low):
-    """Gram matrix, linear term and penalties of the atoms in the working set."""
-    matrix, members = work.matrix, work.members
-    for a in range(size):
-        atom = members[a]
-        own = low[place[atom]]
-        for b in range(a + 1):
-            other = members[b]
-            matrix[a, b] = task.gram[atom, other] + task.eta * dot(own, low[place[other]])
-            matrix[b, a] = matrix[a, b]
-        work.line[a] = task.cross[atom] + task.eta * dot(own, task.target)
-        work.l1[a], work.ridge[a] = task.l1[atom], task.ridge[atom]
-
-
-@allocating
-def small_problem(task, work, size):
-    """The problem on the working set, as the active-set method wants it."""
-    shift = common = 0.0
-    if task.sum_to_one:
-        common = smallest(work.l1[:size])
-        for a in range(size):
-            shift += work.matrix[a, a] / size
-    return RowProblem(
-        work.matrix, work.line[:size], work.l1[:size], work.ridge[:size], task.nonnegative,
-        task.sum_to_one, shift, task.precision, task.scale, task.tol, common,
-    )  # fmt: skip
-
-
-@inner
 def enrol(place, members):
     """The atoms of a working set in order; returns how many."""
     size = 0
@@ -272,44 +241,65 @@ def enrol(place, members):
 
 
 @compiled
-def solve_rows(shared, options, low, pending, max_iter, stop, rows):
-    """Best codes of the working sets of the pending rows, from the codes before.
+def fill_problems(shared, low, pending, rows, small):
+    """Write the problems on the working sets of the pending rows, as the active-set method wants.
 
     Parameters
     ----------
     shared : Shared
-    options : RowOptions
     low : array of shape (places, S)
         Rows of B.
     pending : array of int
-    max_iter : int
-    stop : array of shape (1,)
-        Rows are left alone once it is not zero.
     rows : RowStates
-        Changed in place.
+    small : SmallProblems
+        Filled.
     """
-    work = make_room(shared.gram.shape[0])
-    factor = np.empty((40, 40))
-    magnitude = np.empty(shared.gram.shape[0])
-    for i in pending:
-        if stop[0] != 0:
-            return
-        task = task_of(shared, options, i, magnitude)
-        code, place = rows.codes[i], rows.place[i]
-        size = enrol(place, work.members)
-        fill_working_set(task, work, size, place, low)
-        members = work.members[:size]
-        values = code[members]
-        chosen = np.flatnonzero(values)
-        scratch = allocate(size)
-        factor, count, steps, rows.converged[i] = solve_row(
-            small_problem(task, work, size), scratch, factor, chosen, values[chosen], max_iter, stop
-        )
-        chosen, values = np.empty(count, np.int64), np.empty(count)
-        gather(scratch, count, chosen, values)
-        code[:] = 0.0
-        code[members[chosen]] = values
-        rows.solved[i] = True
-        rows.iterations[i] += steps
-        copy(task.target, rows.residual[i])
-        subtract_rows(rows.residual[i], low, place[members[chosen]], values, count)
+    small.starts[0] = 0
+    for p in range(pending.size):
+        i = pending[p]
+        place, members, gram = rows.place[i], small.members[p], small.grams[p]
+        l1, ridge = shared.l1[i % shared.l1.shape[0]], shared.ridge[i % shared.ridge.shape[0]]
+        eta, target, end = shared.etas[i], shared.targets[i], small.starts[p]
+        small.sizes[p] = enrol(place, members)
+        for a in range(small.sizes[p]):
+            atom = members[a]
+            own = low[place[atom]]
+            for b in range(a + 1):
+                other = members[b]
+                gram[a, b] = shared.gram[atom, other] + eta * dot(own, low[place[other]])
+                gram[b, a] = gram[a, b]
+            small.cross[p, a] = shared.cross[i, atom] + eta * dot(own, target)
+            small.l1[p, a], small.ridge[p, a] = l1[atom], ridge[atom]
+            if rows.codes[i, atom] != 0.0:
+                small.start_atoms[end], small.start_values[end] = a, rows.codes[i, atom]
+                end += 1
+        small.starts[p + 1] = end
+
+
+@compiled
+def take_codes(shared, low, pending, rows, members, found):
+    """Let the solutions on working sets be the codes of the pending rows.
+
+    Parameters
+    ----------
+    shared, low, pending
+        As in :func:`fill_problems`.
+    rows : RowStates
+        Codes and residuals are changed in place.
+    members : array of shape (m, M)
+        The working sets.
+    found : SmallCodes
+    """
+    for p in range(pending.size):
+        i = pending[p]
+        code, place, residual = rows.codes[i], rows.place[i], rows.residual[i]
+        for j in range(code.size):
+            code[j] = 0.0
+        first, last = found.indptr[p], found.indptr[p + 1]
+        places = found.atoms[first:last]  # from now on, of rows of B
+        for q in range(places.size):
+            atom = members[p, places[q]]
+            code[atom] = found.values[first + q]
+            places[q] = place[atom]
+        copy(shared.targets[i], residual)
+        subtract_rows(residual, low, places, found.values[first:last], places.size)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._compiled.arguments import read_only
 from ..codes import Codes, times
 from ..penalty import Penalty
 from ..priors import FixedPrior, LocalCoordinate, Locality
@@ -133,7 +134,7 @@ def _solved(
     gram, found = np.ascontiguousarray(gram, np.float64), right.astype(np.float64)
     starts, atoms = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
     done = np.ones(rows.shape[0], dtype=bool)
-    solve_on_supports(gram, ridge, starts, atoms, sum_to_one, found, done)
+    solve_on_supports(read_only(gram), ridge, starts, atoms, sum_to_one, found, done)
     for i in np.flatnonzero(~done):  # atoms that are combinations of each other
         own = slice(starts[i], starts[i + 1])
         system = gram[np.ix_(atoms[own], atoms[own])] + np.diag(ridge[own])

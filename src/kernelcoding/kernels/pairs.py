@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from .._compiled.arguments import read_only
 from ..long_calls import product, row_by_row
 from ..parallel import short_slices
 from ..sparse_vectors import SparseVectors
@@ -109,7 +110,7 @@ def squared_distances(P: Points, Q: Points) -> NDArray:
     # Symmetry needs the whole matrix at once; else short calls let an interrupt through.
     slices = [slice(None)] if alone else short_slices(len(distances), len(Q.points))
     # Data frames are stored by columns: one order in memory is one compiled function, and one sum.
-    ours, theirs = (np.ascontiguousarray(stack.points) for stack in (P, Q))
+    ours, theirs = (read_only(np.ascontiguousarray(stack.points)) for stack in (P, Q))
     for rows in slices:
         norms = left.squared_norms[rows], right.squared_norms
         finish_distances(distances[rows], *norms, ours[rows], theirs, near, alone)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._compiled.arguments import read_only
 from ..parallel import short_slices
 from ..sparse_vectors import SparseVectors
 
@@ -79,7 +80,7 @@ def sparse_row_sums(rows: SparseVectors, power: int = 1) -> NDArray:
     from .._compiled.sparse_rows import add_row_sums
 
     sums = np.zeros(len(rows))
-    starts, _, values = rows.rows
+    starts, _, values = _arguments(*rows.rows)
     for some in short_slices(len(sums), 1 + rows.size // max(1, len(rows))):
         add_row_sums(power, starts[some.start : some.stop + 1], values, sums[some])
     return sums
@@ -96,6 +97,12 @@ def _alike(left: Vectors, right: Vectors) -> tuple[SparseVectors, SparseVectors]
     return first, first if right is left else _as_sparse(right).astype(dtype, copy=False)
 
 
+def _arguments(starts: NDArray, places: NDArray, values: NDArray) -> tuple[NDArray, ...]:
+    """Rows or columns for compiled code: of one type, in double precision, which sums are in."""
+    arrays = starts, places, values.astype(np.float64, copy=False)
+    return tuple(read_only(array) for array in arrays)
+
+
 def _as_sparse(rows: Vectors) -> SparseVectors:
     return rows if isinstance(rows, SparseVectors) else SparseVectors(sparse.csr_array(rows))
 
@@ -109,8 +116,8 @@ def _common(kind: int, left: SparseVectors, right: SparseVectors) -> NDArray:
     if turned:
         left, right = right, left
     found = np.zeros((len(left), len(right)))
-    starts, columns, values = left.rows
-    index = right.by_column
+    starts, columns, values = _arguments(*left.rows)
+    index = _arguments(*right.by_column)
     lengths = np.diff(index[0])[columns].sum(dtype=np.float64)
     for rows in short_slices(len(left), int(lengths // max(1, len(left))) + 1):
         some = starts[rows.start : rows.stop + 1]
@@ -138,11 +145,12 @@ def _distances(
     first, second = _alike(left, right)
     found = _common(common, first, second)
     sums = sparse_row_sums(first, power), sparse_row_sums(second, power)
-    starts, *rest = first.rows
+    starts, *rest = _arguments(*first.rows)
+    others = _arguments(*second.rows)
     merging = (first.size // max(1, len(first))) + (second.size // max(1, len(second))) + 1
     for rows in short_slices(len(first), len(second) * merging):
         own: Any = (starts[rows.start : rows.stop + 1], *rest)
         finish_sparse_distances(
-            distance, found[rows], factor, sums[0][rows], sums[1], own, second.rows, NEAR
+            distance, found[rows], factor, sums[0][rows], sums[1], own, others, NEAR
         )
     return found.astype(dtype, copy=False)

@@ -51,11 +51,14 @@ def solve(
     from .._compiled.active_set import solve_rows
 
     arrays = Arrays.of(problem, penalty, options.start)
+    shared = np.array([problem.n_atoms]), np.zeros(1)  # all atoms, and each row's own scale
 
     def run(rows: slice) -> Solved:
         found = Solved.empty(rows.stop - rows.start, problem.n_atoms)
         solve_rows(
-            *arrays.of_problem(rows),
+            arrays.gram[None],
+            *arrays.of_rows(rows),
+            *shared,
             *arrays.of_start(rows),
             constraint.nonnegative,
             constraint.sum_to_one,
@@ -101,10 +104,10 @@ class Arrays:
             problem.n_atoms * float(np.finfo(problem.facts.dtype).eps),
         )
 
-    def of_problem(self, rows: slice) -> tuple[NDArray, ...]:
-        """Gram matrix, cross-similarities and penalties of some rows."""
+    def of_rows(self, rows: slice) -> tuple[NDArray, ...]:
+        """Cross-similarities and penalties of some rows."""
         penalties = (part if part.shape[0] == 1 else part[rows] for part in (self.l1, self.ridge))
-        return self.gram, self.cross[rows], *penalties
+        return self.cross[rows], *penalties
 
     def of_start(self, rows: slice) -> tuple[NDArray, NDArray, NDArray]:
         """The codes to start from, as compiled code reads them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,14 @@ from ..constraints import Constraint
 from ..parallel import count_threads, map_blocks, map_rows, stop_flag
 from ..penalty import Penalty
 from ..problem import CodingProblem
-from .active_set import Arrays
+from .active_set import Arrays, Solved
 from .layout import plain
 from .result import CodingResult, Options
 
+if TYPE_CHECKING:
+    from .._compiled.low_rank import RowOptions, SmallProblems
 BLOCK = 1024  # rows side by side, at most
+CACHED = 2**18  # numbers that are still in a processor's cache when they are read again
 ROOM = 2**25  # numbers that their matrices of low rank may have at the very worst (256 MB)
 PASSES = 50
 
@@ -135,8 +139,10 @@ class RowBlock:
         from .._compiled.low_rank import RowStates, Shared
 
         self.scores = scores.take(rows)
-        gram, cross, l1, ridge = arrays.of_problem(rows)
-        self.shared = Shared(gram, cross, l1, ridge, self.scores.targets, self.scores.etas)
+        cross, l1, ridge = arrays.of_rows(rows)
+        self.shared = Shared(arrays.gram, cross, l1, ridge, self.scores.targets, self.scores.etas)
+        scales = np.maximum(cross.max(axis=1), -cross.min(axis=1))
+        self._scales = np.where(scales > 0, scales, 1.0)
         n, n_atoms = cross.shape
         start = sparse.csr_array((n, n_atoms)) if arrays.start is None else arrays.start[rows]
         self.rows = RowStates(
@@ -151,12 +157,12 @@ class RowBlock:
         self._low = np.empty((0, scores.coefficients.shape[1]))  # rows of B, as they were needed
         self._admit(self.rows.codes != 0.0)
 
-    def solve(self, options: tuple, max_iter: int, max_passes: int) -> None:
+    def solve(self, options: RowOptions, max_iter: int, max_passes: int) -> None:
         """Passes over the rows in which atoms still violate their conditions.
 
         Parameters
         ----------
-        options : tuple
+        options : RowOptions
             Of the compiled code.
         max_iter : int
             Steps of the active-set method for one row and pass.
@@ -175,16 +181,34 @@ class RowBlock:
             self._admit(joining)
             self._solve_working_sets(options, pending, max_iter)
 
-    def _solve_working_sets(self, options: tuple, pending: NDArray, max_iter: int) -> None:
-        from .._compiled.low_rank import solve_rows
+    def _solve_working_sets(self, options: RowOptions, pending: NDArray, max_iter: int) -> None:
+        sizes = (self.rows.place[pending] >= 0).sum(axis=1)
+        largest = max(int(sizes.max()), 1)
+        together = max(1, CACHED // largest**2)
 
         def run(some: slice) -> None:
-            limits = (max_iter, stop_flag())
-            solve_rows(self.shared, options, self._low, pending[some], *limits, self.rows)
+            for start in range(some.start, some.stop, together):
+                few = slice(start, min(start + together, some.stop))
+                self._solve_few(options, pending[few], largest, max_iter)
 
-        largest = int((self.rows.place[pending] >= 0).sum(axis=1).max())
         cost = largest**2 * (largest + self._low.shape[1])
         map_rows(run, len(pending), 1, chunk=len(pending), cost=cost)
+
+    def _solve_few(self, options: RowOptions, few: NDArray, largest: int, max_iter: int) -> None:
+        """Best codes on the working sets of a few rows, from the codes before."""
+        from .._compiled.active_set import solve_rows
+        from .._compiled.low_rank import SmallCodes, fill_problems, take_codes
+
+        small, found = small_problems(len(few), largest), Solved.empty(len(few), largest)
+        fill_problems(self.shared, self._low, few, self.rows, small)
+        arrays = (small.grams, small.cross, small.l1, small.ridge, small.sizes, self._scales[few])
+        start = (small.starts, small.start_atoms, small.start_values)
+        solve_rows(*arrays, *start, *options, max_iter, stop_flag(), *found)
+        codes = SmallCodes(found.indptr, found.indices, found.values)
+        take_codes(self.shared, self._low, few, self.rows, small.members, codes)
+        self.rows.iterations[few] += found.n_iter
+        self.rows.converged[few] = found.converged
+        self.rows.solved[few] = True
 
     def correlation(self, pending: NDArray) -> NDArray:
         r"""Minus the gradient of the smooth part, :math:`k - K y + \eta B (t - B^\top y)`."""
@@ -214,3 +238,21 @@ class RowBlock:
             places[order],
             self._low,
         )
+
+
+def small_problems(n_rows: int, largest: int) -> SmallProblems:
+    """Room for problems on working sets of at most so many atoms."""
+    from .._compiled.low_rank import SmallProblems
+
+    shape = n_rows, largest
+    return SmallProblems(
+        members=np.empty(shape, np.int64),
+        sizes=np.empty(n_rows, np.int64),
+        grams=np.empty((*shape, largest)),
+        cross=np.empty(shape),
+        l1=np.empty(shape),
+        ridge=np.empty(shape),
+        starts=np.empty(n_rows + 1, np.int64),
+        start_atoms=np.empty(n_rows * largest, np.int64),
+        start_values=np.empty(n_rows * largest),
+    )
