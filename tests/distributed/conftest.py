@@ -18,7 +18,10 @@ SETTINGS = {
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.worker.memory.monitor-interval": "1s",
     "distributed.worker.profile.enabled": False,
+    # Workers are copies of a process that has imported everything: tests kill and start many.
+    "distributed.worker.multiprocessing-method": "forkserver",
 }
+PRELOADED = ["distributed", "dask.dataframe", "sklearn.linear_model", "kernelcoding.distributed"]
 
 
 @pytest.fixture(scope="session")
@@ -28,13 +31,12 @@ def cluster():
 
     import distributed
 
-    with (
-        dask.config.set(SETTINGS),
-        distributed.LocalCluster(
+    with dask.config.set(SETTINGS):
+        distributed.utils.get_mp_context().set_forkserver_preload(PRELOADED)
+        with distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        ) as cluster,
-    ):
-        yield cluster
+        ) as cluster:
+            yield cluster
 
 
 @pytest.fixture

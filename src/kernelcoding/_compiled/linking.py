@@ -78,7 +78,8 @@ def remembered_types() -> Iterator[None]:
     It asks thousands of times, of the same few hundred, and tries every version each time.
     """
     context = cpu_target.typing_context
-    resolve, known = context.resolve_function_type, {}
+    resolve = context.resolve_function_type
+    known: dict[tuple, Any] = {}
 
     def remember(function: Any, args: Any, kws: Any) -> Any:
         if not isinstance(function, types.Function):  # functions of ours remember themselves
