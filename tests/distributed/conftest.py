@@ -1,6 +1,7 @@
 """A small cluster of real worker processes, started once and used by all tests of this room."""
 
 import importlib.util
+import sys
 
 import pytest
 
@@ -19,9 +20,17 @@ SETTINGS = {
     "distributed.worker.memory.monitor-interval": "1s",
     "distributed.worker.profile.enabled": False,
     # Workers are copies of a process that has imported everything: tests kill and start many.
-    "distributed.worker.multiprocessing-method": "forkserver",
+    "distributed.worker.multiprocessing-method": "spawn"
+    if sys.platform == "win32"
+    else "forkserver",
 }
-PRELOADED = ["distributed", "dask.dataframe", "sklearn.linear_model", "kernelcoding.distributed"]
+PRELOADED = [
+    "distributed",
+    "dask.dataframe",
+    "numba",
+    "sklearn.linear_model",
+    "kernelcoding.distributed",
+]
 
 
 @pytest.fixture(scope="session")
