@@ -76,30 +76,55 @@ def _described(
     source: ImageLike, resolutions: tuple[float, ...], patches: Patches
 ) -> ImageDescriptors:
     image, mask = parts_of(source)
-    gray = unit_gray(image)
+
+    def describe(scaled: NDArray) -> ImageDescriptors | None:
+        if min(scaled.shape) < patches.scales[0]:
+            return None
+        return describe_scales([scaled], patches.scales, patches)
+
+    record = at_resolutions(unit_gray(image), resolutions, describe)
+    return record if mask is None else inside(record, mask)
+
+
+def at_resolutions(
+    image: NDArray,
+    resolutions: Sequence[float],
+    describe: Callable[[NDArray], ImageDescriptors | None],
+) -> ImageDescriptors:
+    """Descriptors of an image at several sizes, their positions in the image as it was.
+
+    Parameters
+    ----------
+    image : (H, W) or (H, W, channels) float32
+    resolutions : sequence of float
+        Sizes, as multiples of the image's.
+    describe : callable
+        Of the image at one size; None where it is smaller than a patch.
+    """
     parts = []
     for times in resolutions:
-        scaled = resized(gray, times)
-        if min(scaled.shape) >= patches.scales[0]:
-            found = describe_scales([scaled], patches.scales, patches)
-            times_of_axes = np.array(gray.shape) / scaled.shape
+        scaled = resized(image, times)
+        found = describe(scaled)
+        if found is not None:
+            times_of_axes = np.array(image.shape[:2]) / scaled.shape[:2]
             positions = (found.positions + 0.5) * times_of_axes - 0.5
             parts.append((found.descriptors, positions, found.scales / times))
     if not parts:
         raise ValueError(f"is smaller than a patch at every resolution of {resolutions}.")
-    joined = [np.concatenate(some) for some in zip(*parts, strict=True)]
-    record = ImageDescriptors(joined[0], joined[1], joined[2], gray.shape)
-    return record if mask is None else inside(record, mask)
+    descriptors, positions, scales = (np.concatenate(some) for some in zip(*parts, strict=True))
+    return ImageDescriptors(descriptors, positions, scales, image.shape[:2])
 
 
-def resized(gray: NDArray, times: float) -> NDArray:
+def resized(image: NDArray, times: float) -> NDArray:
     """An image at another size: cubic interpolation to enlarge, means of areas to shrink."""
     if times == 1:
-        return gray
+        return image
     cv2 = optional("cv2")
-    size = tuple(max(1, round(times * side)) for side in gray.shape[::-1])
-    how = cv2.INTER_CUBIC if times > 1 else cv2.INTER_AREA
-    return np.clip(cv2.resize(gray, size, interpolation=how), 0, 1)
+    size = tuple(max(1, round(times * side)) for side in image.shape[1::-1])
+    if times < 1:
+        return cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+    larger = cv2.resize(image, size, interpolation=cv2.INTER_CUBIC)
+    return np.clip(larger, min(0.0, image.min()), max(1.0, image.max()))  # it overshoots
 
 
 def fisher_pyramids(

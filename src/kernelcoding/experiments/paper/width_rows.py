@@ -1,6 +1,6 @@
 """Rows with a learned width beside those where it is searched.
 
-Estimators see samples, not Gram matrices: the kernel is a Gaussian that starts at the median width.
+Estimators see samples, not Gram matrices: the kernel starts at the median width.
 """
 
 from __future__ import annotations
@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from ...classification import ResidualClassifier, SupervisedKernelCoding
 from ...kernel_learning import KernelLearning
-from ...kernels import Gaussian
+from ...kernels import Gaussian, Kernel
 from ..definition import Method, Settings, Space
 from ..running.without_labels import PaperWidth
 from .rows import CODERS_READ, CoderBuilder
 
 PRINTED, RATIO, HELD_OUT, JOINT = "ratio as printed", "ratio", "held-out", "joint"
 MEDIAN = "median"
+GAUSSIAN = Gaussian(MEDIAN)
 LEARNED = {
     MEDIAN: None,
     RATIO: KernelLearning(),
@@ -27,7 +28,9 @@ LEARNED = {
 }
 
 
-def width_rows(spaces: Mapping[str, Space], view: str = "samples") -> tuple[Method, ...]:
+def width_rows(
+    spaces: Mapping[str, Space], view: str = "samples", kernel: Kernel = GAUSSIAN
+) -> tuple[Method, ...]:
     """Every training sample an atom: the median width, the paper's ratio, ours, held-out labels.
 
     Parameters
@@ -35,11 +38,17 @@ def width_rows(spaces: Mapping[str, Space], view: str = "samples") -> tuple[Meth
     spaces : mapping
         Of ``kSC, width`` and ``kLLC, width``, without a width.
     view : str
-        Which samples, vectors.
+        Which samples.
+    kernel : Kernel
+        Of such samples, with the rule "median" for its width.
     """
     return tuple(
         Method(
-            f"{name}, {how}", partial(_residuals, coder, how), spaces[f"{name}, width"], None, view
+            f"{name}, {how}",
+            partial(_residuals, coder, kernel, how),
+            spaces[f"{name}, width"],
+            None,
+            view,
         )
         for name, coder in CODERS_READ
         for how in (MEDIAN, PRINTED, RATIO, HELD_OUT)
@@ -68,8 +77,10 @@ def supervised_width_rows(
     )
 
 
-def _residuals(coder: CoderBuilder, how: str, settings: Settings, n_atoms: int) -> BaseEstimator:
-    plain = coder({**settings, "mixture": Gaussian("median")}, n_atoms)
+def _residuals(
+    coder: CoderBuilder, kernel: Kernel, how: str, settings: Settings, n_atoms: int
+) -> BaseEstimator:
+    plain = coder({**settings, "mixture": clone(kernel)}, n_atoms)
     if how == PRINTED:
         return PaperWidth(plain)
     learning = LEARNED[how]
@@ -83,7 +94,7 @@ def _supervised(
 ) -> SupervisedKernelCoding:
     learning = LEARNED[how]
     return SupervisedKernelCoding(
-        coder({**settings, "mixture": Gaussian("median")}, n_atoms),
+        coder({**settings, "mixture": clone(GAUSSIAN)}, n_atoms),
         n_atoms=n_atoms,
         max_iter=rounds,
         learn_kernel=False if learning is None else learning,
