@@ -21,7 +21,6 @@ GAMMA = 1.5
 @parametrize_with_checks(
     [
         PairLearning(n_atoms=4, max_iter=3),
-        PairLearning("rbf", n_atoms=4, max_iter=3, n_jobs=2),
         PairLearning("rbf", n_atoms=4, n_landmarks=3, max_iter=3),
         PairLearning("chi2", n_atoms=4, max_iter=3),
     ]

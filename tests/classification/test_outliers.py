@@ -23,9 +23,7 @@ GAMMA = 1.5
 @parametrize_with_checks(
     [
         KernelOutlierDetector(),
-        KernelOutlierDetector(kc.KernelLLC(n_neighbors=1), contamination=0.1),
         KernelOutlierDetector(kc.KernelSparseCoder("linear", sparse_output=True), 0.1),
-        KernelOutlierDetector(kc.KernelMatchingPursuit(n_nonzero=2, n_jobs=2)),
         KernelOutlierDetector(kc.KernelDictionaryLearning(n_atoms=1, max_iter=2), 0.1),
     ]
 )

@@ -224,8 +224,7 @@ BATCHES = {
 
 @parametrize_with_checks(
     [
-        kc.SupervisedKernelCoding(n_atoms=4, max_iter=1, training="task-driven"),
-        kc.SupervisedKernelCoding(
+        kc.SupervisedKernelCoding(  # and its points, in test_task_driven_points.py
             kc.KernelSparseCoder("linear", positive=True),
             n_atoms=4,
             n_landmarks=4,

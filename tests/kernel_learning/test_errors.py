@@ -299,18 +299,18 @@ def test_stacks_of_matrices(rng):
 @pytest.mark.parametrize(
     "prior",
     [
-        kc.priors.WeightedL1(np.linspace(0.5, 2.0, 60)),
-        kc.priors.GroupL1(np.arange(60) % 7, weights=np.linspace(1.0, 2.0, 7)),
-        kc.priors.SparseGroupL1(np.arange(60) // 5),
+        kc.priors.WeightedL1(np.linspace(0.5, 2.0, 30)),
+        kc.priors.GroupL1(np.arange(30) % 7, weights=np.linspace(1.0, 2.0, 7)),
+        kc.priors.SparseGroupL1(np.arange(30) // 5),
     ],
     ids=["weighted", "group", "sparse group"],
 )
 def test_priors_of_single_atoms_follow_the_folds(prior, rng):
-    X = rng.normal(size=(60, 3))
+    X = rng.normal(size=(30, 3))
     coder = kc.KernelCoder("rbf", prior=prior, constraint=kc.constraints.Free(), alpha=0.01)
     coder.set_params(learn_kernel=True, random_state=0).fit(X)
     assert np.all(np.diff(coder.kernel_history_) <= 0)
-    assert coder.transform(X[:3]).shape == (3, 60)
+    assert coder.transform(X[:3]).shape == (3, 30)
 
 
 # Parameters that a kernel does not admit, and trials that fail ---------------------------------

@@ -86,7 +86,7 @@ def test_for_fixed_codes_no_mixture_beats_the_best_kernel(rng):
 @AT_A_BOUND
 @pytest.mark.parametrize("coder", [kc.KernelSparseCoder(alpha=0.05), kc.KernelLCC()], ids=str)
 def test_the_papers_ratio_ends_in_one_kernel_the_regularised_one_does_not(coder):
-    X = digits(100)
+    X = digits(60)
     paper = learned(X, four_kernels(), coder=coder, regularization=0.0, max_iter=100)
     assert shares(paper.kernel_, X).max() > 0.97
     soft = learned(X, four_kernels(), coder=coder, regularization=0.1)
