@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Where it is set, every process compiles every module anew, and tests start many.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-oldest lint docs docs-quick docs-open dist bench fuzz clean clean-cache
 
