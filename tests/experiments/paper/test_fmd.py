@@ -7,8 +7,10 @@ import pytest
 
 from helpers.experiments import VOCABULARY, grating, put, results
 from kernelcoding.experiments.features.colour_covariances import Covariance
+from kernelcoding.experiments.features.colour_statistics import ColourMixture
+from kernelcoding.experiments.features.fisher_pyramids import FisherPyramid
 from kernelcoding.experiments.features.fisher_vectors import Mixture
-from kernelcoding.experiments.paper import fmd, fmd_colours
+from kernelcoding.experiments.paper import fmd, fmd_colours, fmd_views
 from kernelcoding.experiments.running.runner import run_experiment
 
 
@@ -59,3 +61,16 @@ def test_materials_in_colour(photographs):
     chosen = found["three views/kSC/None/0"]["configuration"]["kernel"]
     for part in ("slice(0, 16, None)", "slice(16, 40, None)", "slice(40, None, None)"):
         assert f"View(columns={part}, kernel=Gaussian(gamma='0.3*median'))" in chosen
+
+
+def test_materials_by_gradients_and_local_colours(photographs):
+    pyramid = FisherPyramid(2, 4, 8, 16, (1.0,), ((1, 1),), n_samples=400, n_images=10)
+    scale = fmd_views.ViewScale(SCALE, pyramid, ColourMixture(2, 3, 8, 16, (1.0,), 400, 10))
+    experiment = fmd_views.fmd_views_experiment(scale, quick=True)
+    found = run(experiment, photographs)
+    assert len(found) == len(list(experiment.cells())) == 6 + 3 + 7
+    chosen = found["three views/kSC/None/0"]["configuration"]
+    for part in ("slice(0, 16, None)", "slice(16, 28, None)", "slice(28, None, None)"):
+        assert f"View(columns={part}, kernel=Gaussian(gamma='0.3*median'))" in chosen["kernel"]
+    assert chosen["weights"] in [str(one) for one in fmd_views.SHARES["weights"]]
+    assert found["three views/kSC/None/0"]["value"] > 60

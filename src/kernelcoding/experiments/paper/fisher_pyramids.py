@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from ...datasets import fetch_fmd, fetch_scene15
+from ...images.reading import ImageLike
 from ...kernels import Gaussian
 from ..definition import (
     Dataset,
@@ -93,14 +94,16 @@ def materials(scale: PyramidScale, request: Request) -> Dataset:
 
     found: Bunch = fetch_fmd(request.data_home, request.download)
     images = [Masked(*pair) for pair in zip(found.data, found.masks, strict=True)]
-    vectors = fisher_pyramids(
-        request,
-        replace(scale.pyramid, cells=THIRDS),
-        images,
-        [*found.data, *found.masks],
-        np.arange(len(images)),
-    )
+    vectors = material_vectors(scale.pyramid, request, images, [*found.data, *found.masks])
     return Dataset(vectors, found.target, tuple(found.target_names), pictures=found.data)
+
+
+def material_vectors(
+    pyramid: FisherPyramid, request: Request, images: Sequence[ImageLike], paths: Sequence[str]
+) -> np.ndarray:
+    """Vectors of all cells of photographs; the mixture is learned from any of them."""
+    how = replace(pyramid, cells=THIRDS)
+    return fisher_pyramids(request, how, images, paths, np.arange(len(images)))
 
 
 def scenes(scale: PyramidScale, request: Request) -> Dataset:
@@ -113,12 +116,17 @@ def scenes(scale: PyramidScale, request: Request) -> Dataset:
     return Dataset(vectors, found.target, names, pictures=found.data, parts=parts)
 
 
-def first_cell(dataset: Dataset, split: object) -> np.ndarray:
-    """The vectors of whole images, of unit norm."""
+def whole_images(vectors: np.ndarray) -> np.ndarray:
+    """The vectors of whole images, of unit norm, from those of all cells."""
     n_cells = sum(rows * columns for rows, columns in THIRDS)
-    whole = dataset.samples[:, : dataset.samples.shape[1] // n_cells]
+    whole = vectors[:, : vectors.shape[1] // n_cells]
     norms = np.linalg.norm(whole, axis=1, keepdims=True)
     return whole / np.where(norms > 0, norms, 1.0)
+
+
+def first_cell(dataset: Dataset, split: object) -> np.ndarray:
+    """The vectors of whole images."""
+    return whole_images(dataset.samples)
 
 
 def all_cells(dataset: Dataset, split: object) -> np.ndarray:

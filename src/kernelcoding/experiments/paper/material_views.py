@@ -1,0 +1,142 @@
+"""Several descriptions of every photograph of a material, each with a kernel of its own.
+
+Not the paper's descriptors: the same splits and methods as in fmd, with what else there is to see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from ...datasets import fetch_fmd
+from ...kernels import Gaussian, Kernel, View
+from ..definition import Dataset, Experiment, Request, Space, Split, Table
+from .fmd import BEST, FmdScale, every_photograph, fmd_experiment, several_kernels, views_curve
+from .several_kernel_rows import kernels_svm_row
+
+if TYPE_CHECKING:
+    from ...images import Masked
+WIDTH = "0.3*median"
+Describe = Callable[[Request, Sequence["Masked"], Sequence[str]], NDArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A descriptor of photographs."""
+
+    length: int  # numbers in it
+    describe: Describe  # of the request, the masked photographs, and the files they are from
+
+
+@dataclass(frozen=True, slots=True)
+class MaterialViews:
+    """Several descriptions of every photograph."""
+
+    parts: tuple[NDArray, ...]  # (n, length) each
+
+    def __len__(self) -> int:
+        return len(self.parts[0])
+
+
+def material_views(descriptions: Sequence[Description], request: Request) -> Dataset:
+    """Descriptions of what is inside the masks."""
+    from ...images import Masked
+
+    found: Bunch = fetch_fmd(request.data_home, request.download)
+    images = [Masked(*pair) for pair in zip(found.data, found.masks, strict=True)]
+    paths = [*found.data, *found.masks]
+    parts = tuple(one.describe(request, images, paths) for one in descriptions)
+    return Dataset(
+        MaterialViews(parts), found.target, tuple(found.target_names), pictures=found.data
+    )
+
+
+def one_of(number: int, dataset: Dataset, split: Split) -> NDArray:
+    """One description."""
+    part: NDArray = dataset.samples.parts[number]
+    return part
+
+
+def side_by_side(dataset: Dataset, split: Split) -> NDArray:
+    """All descriptions, as columns of one array."""
+    return np.hstack(dataset.samples.parts)
+
+
+def kernel_of_each(descriptions: Sequence[Description]) -> tuple[Kernel, ...]:
+    """Gaussian kernels of the descriptions, as they stand side by side."""
+    borders = np.cumsum([0, *(one.length for one in descriptions[:-1])]).tolist()
+    slices = [slice(*pair) for pair in pairwise([*borders, None])]
+    return tuple(View(columns, Gaussian(WIDTH)) for columns in slices)
+
+
+def views_experiment(
+    experiment: Experiment,
+    scale: FmdScale,
+    descriptions: Sequence[Description],
+    alone: tuple[str, int],
+    title: str,
+    shares: Space | None = None,
+) -> Experiment:
+    """An experiment with one of the descriptions alone, and with all of them.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Its name, title and protocol; the rest is as in fmd.
+    scale : FmdScale
+    descriptions : sequence of Description
+    alone : tuple of str and int
+        The name of a table, and the number of the description that it is about.
+    title : str
+        Of the tables of all descriptions.
+    shares : mapping, default=None
+        Entries of the search spaces with all descriptions that differ from those of fmd.
+    """
+    views, size = kernel_of_each(descriptions), scale.view_sizes[-1]
+    spaces = dict(scale.spaces)
+    for name in ("kSC, four", "kLLC, four", "SVC, views"):
+        spaces[name] = {**spaces[name], **(shares or {})}
+    if shares and "weights" in shares:  # machines know no rule for shares
+        given = tuple(one for one in shares["weights"] if not isinstance(one, str))
+        spaces["SVC, views"] = {**spaces["SVC, views"], "weights": given}
+    scale = replace(scale, spaces=spaces)
+    machine = kernels_svm_row("SVC", views, spaces["SVC, views"], title)
+    return replace(
+        experiment,
+        load=partial(material_views, descriptions),
+        tables=(
+            Table(alone[0], every_photograph(scale, "samples")),
+            Table(title, (*several_kernels(scale, views, title), machine)),
+            Table(
+                f"{title}, learned atoms",
+                views_curve(scale, views, title),
+                "curve",
+                sizes=(size,),
+                paper={("bi-SkSC", size): BEST},
+                anchors=(machine,),
+            ),
+        ),
+        views={"samples": partial(one_of, alone[1]), title: side_by_side},
+    )
+
+
+def named(scale: FmdScale, quick: bool, name: str, title: str, protocol: str) -> Experiment:
+    """The experiment fmd under another name.
+
+    Parameters
+    ----------
+    scale : FmdScale
+    quick : bool
+        Whether the records call it the quick version.
+    name, title, protocol : str
+    """
+    return replace(
+        fmd_experiment(scale, quick), name=name, title=title, protocol=protocol + scale.note
+    )
