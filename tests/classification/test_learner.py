@@ -52,9 +52,9 @@ EVERY_CODER = pytest.mark.parametrize("coder", EXACT.values(), ids=EXACT.keys())
 @EVERY_CODER
 @EVERY_CLASSIFIER
 def test_the_objective_never_rises(coder, classifier, data):
-    X, y = data[0][:80], data[1][:80]
+    X, y = data[0][:50], data[1][:50]
     for given in ({}, {"eta": 1.0, "rho": 0.01}):
-        model = supervised(coder, classifier=classifier, max_iter=4, **given).fit(X, y)
+        model = supervised(coder, classifier=classifier, max_iter=3, **given).fit(X, y)
         history = model.objective_history_
         assert len(history) == 1 + 3 * model.n_iter_
         assert never_rises(history, 1e-9), np.diff(history).max()
@@ -75,8 +75,8 @@ def test_the_objective_never_rises(coder, classifier, data):
     ids=str,
 )
 def test_no_setting_makes_the_objective_rise(classifier, of_rule, parameters, data):
-    X, y, _, _ = data
-    model = supervised(classifier=rule(classifier, **of_rule), max_iter=8, **parameters).fit(X, y)
+    X, y = data[0][:80], data[1][:80]
+    model = supervised(classifier=rule(classifier, **of_rule), max_iter=5, **parameters).fit(X, y)
     assert never_rises(model.objective_history_, 1e-9)
     assert_allclose(np.diag(model.dictionary_.gram), 1.0)
 

@@ -16,7 +16,7 @@ SPARSE = kc.KernelSparseCoder(alpha=0.02)
 KINDS = {
     "all samples": SPARSE,
     "some samples": kc.KernelSparseCoder(alpha=0.02, atoms=150),
-    "groups": kc.KernelSparseCoder(alpha=0.02, groups="y"),
+    "groups": kc.KernelSparseCoder(alpha=0.05, groups="y"),  # few: quick
     "LLC": kc.KernelLLC(n_neighbors=20),
     "learned": kc.KernelDictionaryLearning(SPARSE, n_atoms=80, max_iter=3),
     "landmarks": kc.KernelDictionaryLearning(SPARSE, n_atoms=80, n_landmarks=200, max_iter=3),
