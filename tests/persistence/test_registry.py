@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 import kernelcoding as kc
 from helpers.model_files import classes_in, contents
-from helpers.processes import run_python
+from helpers.processes import loaded_modules
 from helpers.small_models import small_models
 from helpers.tables import table_model
 from kernelcoding.persistence import registry, save
@@ -156,10 +156,6 @@ def paths_in(tree):
 
 
 def test_rooms_are_imported_when_a_model_needs_them():
-    script = """
-        import sys
-        import kernelcoding as kc
-        rooms = ("images", "aggregation", "cli", "experiments")
-        print([room for room in rooms if f"kernelcoding.{room}" in sys.modules])
-    """
-    assert run_python(script) == "[]\n"
+    rooms = ("images", "aggregation", "cli", "experiments")
+    assert "kernelcoding" in loaded_modules()["package"]
+    assert not {f"kernelcoding.{room}" for room in rooms} & loaded_modules()["package"]

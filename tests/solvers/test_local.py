@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from helpers.processes import run_python
+from helpers.processes import run_here, run_python
 from kernelcoding.problem import CodingProblem, Neighbours
 from kernelcoding.selection import smallest
 from kernelcoding.solvers.local import solve
@@ -238,6 +238,6 @@ def test_compiled_code_is_plain_python():
             codes = solve(near, problem, regularization, Options()).codes
             print(codes.round(2).tolist())
     """
-    outputs = [run_python(script, disable) for disable in ("1", "0")]
+    outputs = [run_python(script, "1"), run_here(script)]
     assert outputs[0] == outputs[1]
     assert outputs[0].count("\n") == 3
