@@ -22,12 +22,12 @@ from kernelcoding import certificates
 from kernelcoding.formulations import Penalised
 
 CASES = {
-    "problems": 90,
-    "model-files": 60,
+    "problems": 45,
+    "model-files": 30,
     "record-files": 6,
-    "archives": 80,
-    "command-line": 30,
-    "estimators": 60,
+    "archives": 40,
+    "command-line": 15,
+    "estimators": 30,
 }
 
 
