@@ -53,22 +53,27 @@ class Scratch(NamedTuple):
 
 @allocating
 def allocate(n_atoms):
-    """Scratch memory for problems with ``n_atoms`` atoms."""
+    """Scratch memory for problems with ``n_atoms`` atoms.
+
+    In three pieces: for each kind of array that is asked for, Numba compiles a function.
+    """
+    room = max(n_atoms, LOOK)
+    places, numbers = np.empty((3, room), np.int64), np.empty((11, room))
     return Scratch(
-        np.empty(n_atoms, np.int64),
-        np.empty(n_atoms),
-        np.empty(n_atoms),
-        np.empty(n_atoms),
-        np.empty(n_atoms),
-        np.empty(n_atoms),
-        np.empty(n_atoms),
-        np.empty(n_atoms),
-        np.zeros(n_atoms, np.int8),
-        np.empty(n_atoms),
-        np.empty(n_atoms),
-        np.empty(LOOK),
-        np.empty(max(n_atoms, LOOK), np.int64),
-        np.empty(max(n_atoms, LOOK)),
+        places[0, :n_atoms],
+        numbers[0, :n_atoms],
+        numbers[1, :n_atoms],
+        numbers[2, :n_atoms],
+        numbers[3, :n_atoms],
+        numbers[4, :n_atoms],
+        numbers[5, :n_atoms],
+        numbers[6, :n_atoms],
+        places[1, :n_atoms],
+        numbers[7, :n_atoms],
+        numbers[8, :n_atoms],
+        numbers[9, :LOOK],
+        places[2],
+        numbers[10],
         np.empty((BLOCK, n_atoms)),
     )
 
