@@ -26,8 +26,8 @@ dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 
-N = 200
-CHUNKS = (90, 0, 1, 109)
+N = 120
+CHUNKS = (50, 0, 1, 69)
 RULES = ["max-margin", "logistic"]
 
 
@@ -132,9 +132,9 @@ def test_several_labels_per_sample(rule):
 @pytest.mark.parametrize("rule", RULES)
 def test_codes_found_from_nothing_serve_as_well(rule, monkeypatch):
     """In memory, codes take one step per round: another way to the same objective."""
-    X, y = data()
+    X, y = data(200)
     settings = {"eta": 0.1, "rho": 1e-3, "max_iter": 3, "tol": 0}
-    far = learning(rule, **settings).fit(lazy(X), y)
+    far = learning(rule, **settings).fit(lazy(X, (90, 0, 1, 109)), y)
     monkeypatch.setattr(learner.SupervisedLearner, "settles", False)
     near = learning(rule, **settings).fit(X, y)
     falls = np.diff(far.objective_history_)
