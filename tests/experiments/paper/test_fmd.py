@@ -68,9 +68,11 @@ def test_materials_by_gradients_and_local_colours(photographs):
     scale = fmd_views.ViewScale(SCALE, pyramid, ColourMixture(2, 3, 8, 16, (1.0,), 400, 10))
     experiment = fmd_views.fmd_views_experiment(scale, quick=True)
     found = run(experiment, photographs)
-    assert len(found) == len(list(experiment.cells())) == 6 + 3 + 7
+    assert len(found) == len(list(experiment.cells())) == 6 + 3 + 3 + 7
     chosen = found["three views/kSC/None/0"]["configuration"]
     for part in ("slice(0, 16, None)", "slice(16, 28, None)", "slice(28, None, None)"):
         assert f"View(columns={part}, kernel=Gaussian(gamma='0.3*median'))" in chosen["kernel"]
-    assert chosen["weights"] in [str(one) for one in fmd_views.SHARES["weights"]]
+    offered = fmd_views.COMBINATIONS["three views"].weights
+    assert chosen["weights"] in [str(one) for one in offered]
     assert found["three views/kSC/None/0"]["value"] > 60
+    assert "slice(28" not in found["two Fisher vectors/SVC/None/0"]["configuration"]["kernel"]

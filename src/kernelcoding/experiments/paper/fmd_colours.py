@@ -8,7 +8,7 @@ from ..definition import Experiment, Variants
 from ..features.colour_covariances import colour_covariances
 from ..features.fisher_vectors import Mixture, fisher_vectors
 from .fmd import FULL, QUICK, FmdScale
-from .material_views import Description, named, views_experiment
+from .material_views import Combination, Description, named, views_experiment
 
 PROTOCOL = (
     "Splits, folds and search spaces of fmd. Colour Fisher vectors: of RootSIFT of gray values, "
@@ -57,7 +57,8 @@ def colours_experiment(scale: FmdScale, quick: bool = False) -> Experiment:
     )
     base = named(scale, quick, "fmd-colours", "Flickr Material Database, in colour", PROTOCOL)
     alone = "colour Fisher vectors", 1
-    return views_experiment(base, scale, descriptions, alone, "three views")
+    together = {"three views": Combination((0, 1, 2))}
+    return views_experiment(base, scale, descriptions, alone, together)
 
 
 VARIANTS = Variants(colours_experiment(FULL), colours_experiment(QUICK, quick=True))

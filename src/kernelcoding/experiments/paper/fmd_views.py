@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..definition import Experiment, Space, Variants
+from ..definition import Experiment, Variants
 from ..features.colour_statistics import ColourMixture, colour_fisher_vectors
 from ..features.fisher_pyramids import FisherPyramid
 from . import fisher_pyramids as pyramids
@@ -12,7 +12,7 @@ from .fmd import FULL as WHOLE_SET
 from .fmd import QUICK as FEW_SPLITS
 from .fmd import FmdScale
 from .fmd_colours import covariance_description
-from .material_views import Description, named, views_experiment
+from .material_views import Combination, Description, named, views_experiment
 
 COLOURS = ColourMixture(
     n_components=128,
@@ -32,16 +32,20 @@ COARSE = replace(
     n_samples=20_000,
     n_images=50,
 )
-SHARES: Space = {
-    "weights": ((1 / 3, 1 / 3, 1 / 3), (0.5, 0.25, 0.25), (0.4, 0.4, 0.2), "alignment"),
+COMBINATIONS = {
+    "two Fisher vectors": Combination((0, 1), ((0.5, 0.5), (0.6, 0.4), "alignment")),
+    "three views": Combination(
+        (0, 1, 2), ((1 / 3, 1 / 3, 1 / 3), (0.5, 0.25, 0.25), (0.4, 0.4, 0.2), "alignment")
+    ),
 }
 PROTOCOL = (
     "Splits, folds and search spaces of fmd. Three views: Fisher vectors by VLFeat's public "
     "pipeline (256 Gaussians, 80 principal components of RootSIFT at nine resolutions); Fisher "
     "vectors of local colour statistics (means and standard deviations of gray and opponent "
     "colours in 4 x 4 cells of patches of 16 pixels every 4 pixels at five resolutions, 128 "
-    "Gaussians, 64 principal components); and covariances of colours. Each has a Gaussian kernel "
-    "of 0.3 over its median; their shares are searched. Mixtures are learned once, without labels. "
+    "Gaussians, 64 principal components); and covariances of colours. Two Fisher vectors: without "
+    "the covariances. Each view has a Gaussian kernel of 0.3 over its median; their shares are "
+    "searched. Mixtures are learned once, without labels. "
     "That these three go together was found by cross-validation in three training halves. Learned "
     "atoms, on the first three splits: supervised methods and their controls."
 )
@@ -87,7 +91,7 @@ def fmd_views_experiment(scale: ViewScale, quick: bool = False) -> Experiment:
     title = "Flickr Material Database, gradients, local colours and covariances"
     base = named(scale.splits, quick, "fmd-views", title, PROTOCOL)
     alone = "local colours", 1
-    return views_experiment(base, scale.splits, descriptions, alone, "three views", SHARES)
+    return views_experiment(base, scale.splits, descriptions, alone, COMBINATIONS)
 
 
 VARIANTS = Variants(fmd_views_experiment(FULL), fmd_views_experiment(QUICK, quick=True))

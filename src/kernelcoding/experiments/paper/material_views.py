@@ -5,7 +5,7 @@ Not the paper's descriptors: the same splits and methods as in fmd, with what el
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -17,13 +17,14 @@ from sklearn.utils import Bunch
 
 from ...datasets import fetch_fmd
 from ...kernels import Gaussian, Kernel, View
-from ..definition import Dataset, Experiment, Request, Space, Split, Table
+from ..definition import Dataset, Experiment, Method, Request, Split, Table
 from .fmd import BEST, FmdScale, every_photograph, fmd_experiment, several_kernels, views_curve
 from .several_kernel_rows import kernels_svm_row
 
 if TYPE_CHECKING:
     from ...images import Masked
 WIDTH = "0.3*median"
+TOGETHER = "together"  # the view in which all descriptions stand side by side
 Describe = Callable[[Request, Sequence["Masked"], Sequence[str]], NDArray]
 
 
@@ -76,15 +77,35 @@ def kernel_of_each(descriptions: Sequence[Description]) -> tuple[Kernel, ...]:
     return tuple(View(columns, Gaussian(WIDTH)) for columns in slices)
 
 
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """Descriptions that go together, and the shares of their kernels to choose from."""
+
+    numbers: tuple[int, ...]
+    weights: tuple[str | tuple[float, ...], ...] = ("equal", "alignment")
+
+    def rows(self, scale: FmdScale, kernels: Sequence[Kernel]) -> tuple[Method, ...]:
+        """Sparse and local codes, and a support vector machine."""
+        own = tuple(kernels[number] for number in self.numbers)
+        given = tuple(one for one in self.weights if not isinstance(one, str))
+        spaces = dict(scale.spaces)
+        for name in ("kSC, four", "kLLC, four"):
+            spaces[name] = {**spaces[name], "weights": self.weights}
+        machine = {**spaces["SVC, views"], **({"weights": given} if given else {})}
+        return (
+            *several_kernels(replace(scale, spaces=spaces), own, TOGETHER),
+            kernels_svm_row("SVC", own, machine, TOGETHER),
+        )
+
+
 def views_experiment(
     experiment: Experiment,
     scale: FmdScale,
     descriptions: Sequence[Description],
     alone: tuple[str, int],
-    title: str,
-    shares: Space | None = None,
+    combinations: Mapping[str, Combination],
 ) -> Experiment:
-    """An experiment with one of the descriptions alone, and with all of them.
+    """An experiment with one of the descriptions alone, and with several together.
 
     Parameters
     ----------
@@ -94,36 +115,27 @@ def views_experiment(
     descriptions : sequence of Description
     alone : tuple of str and int
         The name of a table, and the number of the description that it is about.
-    title : str
-        Of the tables of all descriptions.
-    shares : mapping, default=None
-        Entries of the search spaces with all descriptions that differ from those of fmd.
+    combinations : mapping
+        By the names of their tables; atoms are learned with the last one, which has all.
     """
-    views, size = kernel_of_each(descriptions), scale.view_sizes[-1]
-    spaces = dict(scale.spaces)
-    for name in ("kSC, four", "kLLC, four", "SVC, views"):
-        spaces[name] = {**spaces[name], **(shares or {})}
-    if shares and "weights" in shares:  # machines know no rule for shares
-        given = tuple(one for one in shares["weights"] if not isinstance(one, str))
-        spaces["SVC, views"] = {**spaces["SVC, views"], "weights": given}
-    scale = replace(scale, spaces=spaces)
-    machine = kernels_svm_row("SVC", views, spaces["SVC, views"], title)
+    kernels, size = kernel_of_each(descriptions), scale.view_sizes[-1]
+    tables = [Table(name, one.rows(scale, kernels)) for name, one in combinations.items()]
     return replace(
         experiment,
         load=partial(material_views, descriptions),
         tables=(
             Table(alone[0], every_photograph(scale, "samples")),
-            Table(title, (*several_kernels(scale, views, title), machine)),
+            *tables,
             Table(
-                f"{title}, learned atoms",
-                views_curve(scale, views, title),
+                f"{tables[-1].name}, learned atoms",
+                views_curve(scale, kernels, TOGETHER),
                 "curve",
                 sizes=(size,),
                 paper={("bi-SkSC", size): BEST},
-                anchors=(machine,),
+                anchors=tables[-1].methods[-1:],
             ),
         ),
-        views={"samples": partial(one_of, alone[1]), title: side_by_side},
+        views={"samples": partial(one_of, alone[1]), TOGETHER: side_by_side},
     )
 
 
