@@ -59,7 +59,7 @@ LEARNERS = [
 ]
 CLASSIFIERS = [
     kc.ResidualClassifier(),
-    kc.ResidualClassifier(kc.KernelSparseCoder(alpha=0.5, groups="y")),  # few groups: quick
+    kc.ResidualClassifier(kc.KernelSparseCoder(alpha=0.25, groups="y")),  # few groups: quick
     kc.ResidualClassifier(kc.KernelBagOfWords(sparse_output=True)),
     kc.ResidualClassifier(kc.KernelLLC(n_neighbors=1)),
     kc.ResidualClassifier(kc.KernelCoder(prior=priors.Ridge(), constraint=constraints.Free())),
