@@ -1,11 +1,14 @@
 """Parts and wholes: what is compiled once, what is not compiled at all, and who is told."""
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from numba.core import types
+from numba.core.registry import cpu_target
 
-from kernelcoding._compiled import jit
+from kernelcoding._compiled import jit, linking
 
 pytestmark = pytest.mark.skipif(
     not hasattr(jit.njit(lambda: 0), "py_func"), reason="nothing is compiled"
@@ -84,3 +87,27 @@ def test_a_long_wait_is_explained_once(monkeypatch, caplog):
     second(np.arange(3.0))
     (record,) = [one for one in caplog.records if one.name == "kernelcoding"]
     assert "warm-up" in record.getMessage()
+
+
+def test_threads_that_compile_at_once_leave_numba_as_it_was():
+    context = cpu_target.typing_context
+    wholes = [whole for _ in range(3) for whole in make()[:2]]
+    with ThreadPoolExecutor(len(wholes)) as pool:
+        found = list(pool.map(lambda whole: whole(np.arange(1.0, 4.0)), wholes))
+    assert found == [12.0, -10.0] * 3
+    assert "resolve_function_type" not in vars(context)
+
+
+def test_what_numba_could_not_resolve_is_asked_again(monkeypatch):
+    context, asked = cpu_target.typing_context, []
+
+    def resolve(function, args, kws):
+        asked.append(args)
+        return None if len(asked) == 1 else "signature"
+
+    monkeypatch.setattr(type(context), "resolve_function_type", staticmethod(resolve))
+    known = types.Function(context._get_global_type(abs).templates[0])
+    with linking.remembered_types():
+        answers = [context.resolve_function_type(known, (types.int64,), {}) for _ in range(3)]
+    assert answers == [None, "signature", "signature"]
+    assert len(asked) == 2

@@ -11,7 +11,7 @@ import hashlib
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -73,8 +73,8 @@ def undisturbed(dispatcher: Any) -> Callable:
     if compile_for is not None:  # else Numba has changed: as it was
 
         def compile_alone(*args: Any) -> Any:
-            with told(), without_collecting(), remembered_types():
-                return wait_for(partial(compile_for, *args))
+            with told(), without_collecting():
+                return wait_for(partial(remembering, compile_for, *args))
 
         dispatcher._compile_for_args = compile_alone
     return dispatcher
@@ -111,10 +111,11 @@ def without_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def remembered_types() -> AbstractContextManager[None]:
-    """What an operation on some types gives is looked up once."""
+def remembering(compile_for: Callable, *args: Any) -> Any:
+    """Compile; what an operation on some types gives is looked up once."""
     module = linking()
-    return nullcontext() if module is None else module.remembered_types()
+    with nullcontext() if module is None else module.remembered_types():
+        return compile_for(*args)
 
 
 def _compiler(name: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from llvmlite import binding
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
@@ -75,9 +76,14 @@ HASH = hash(Flags())
 def remembered_types() -> Iterator[None]:
     """Let Numba look up once what an operation on some types gives.
 
-    It asks thousands of times, of the same few hundred, and tries every version each time.
+    It asks thousands of times, of the same few hundred, and tries every version each time. Who
+    compiles in another thread waits until it is over, as Numba lets him wait anyway.
     """
-    context = cpu_target.typing_context
+    with global_compiler_lock:
+        yield from _remembered(cpu_target.typing_context)
+
+
+def _remembered(context: Any) -> Iterator[None]:
     resolve = context.resolve_function_type
     known: dict[tuple, Any] = {}
 
@@ -94,7 +100,7 @@ def remembered_types() -> Iterator[None]:
     try:
         yield
     finally:
-        del context.resolve_function_type
+        del context.resolve_function_type  # the method of the class is there again
 
 
 class PartLibrary(JITCodeLibrary):
