@@ -184,26 +184,30 @@ class RowBlock:
     def _solve_working_sets(self, options: RowOptions, pending: NDArray, max_iter: int) -> None:
         sizes = (self.rows.place[pending] >= 0).sum(axis=1)
         largest = max(int(sizes.max()), 1)
-        together = max(1, CACHED // largest**2)
+        together = min(max(1, CACHED // largest**2), len(pending))
+        small = small_problems(together, largest)  # once: new memory costs as much as filling it
 
         def run(some: slice) -> None:
             for start in range(some.start, some.stop, together):
                 few = slice(start, min(start + together, some.stop))
-                self._solve_few(options, pending[few], largest, max_iter)
+                self._solve_few(options, pending[few], small, max_iter)
 
         cost = largest**2 * (largest + self._low.shape[1])
         map_rows(run, len(pending), 1, chunk=len(pending), cost=cost)
 
-    def _solve_few(self, options: RowOptions, few: NDArray, largest: int, max_iter: int) -> None:
+    def _solve_few(
+        self, options: RowOptions, few: NDArray, small: SmallProblems, max_iter: int
+    ) -> None:
         """Best codes on the working sets of a few rows, from the codes before."""
         from .._compiled.active_set import solve_rows
         from .._compiled.low_rank import SmallCodes, fill_problems, take_codes
 
-        small, found = small_problems(len(few), largest), Solved.empty(len(few), largest)
+        found = Solved.empty(len(few), small.cross.shape[1])
         fill_problems(self.shared, self._low, few, self.rows, small)
-        arrays = (small.grams, small.cross, small.l1, small.ridge, small.sizes, self._scales[few])
+        shared = (small.l1, small.ridge, small.sizes, self._scales[few])
         start = (small.starts, small.start_atoms, small.start_values)
-        solve_rows(*arrays, *start, *options, max_iter, stop_flag(), *found)
+        arrays = (small.grams, small.cross[: len(few)], *shared, *start)
+        solve_rows(*arrays, *options, max_iter, stop_flag(), *found)
         codes = SmallCodes(found.indptr, found.indices, found.values)
         take_codes(self.shared, self._low, few, self.rows, small.members, codes)
         self.rows.iterations[few] += found.n_iter
