@@ -14,14 +14,13 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ...images.extractor import DescriptorExtractor
 from ...images.extras import optional
 from ...images.reading import ImageLike, parts_of
 from ...images.records import ImageDescriptors
 from ...images.sift import OPPONENT, inside, planes_of
 from ..cache import depends_on
 from ..definition import Request
-from .fisher_pyramids import at_resolutions, cell_vectors
+from .fisher_pyramids import ResolutionExtractor, at_resolutions, cell_vectors
 from .training_images import drawn_descriptors, drawn_images
 
 CELLS = 4  # along each side of a patch
@@ -46,34 +45,11 @@ class ColourMixture:
         return 2 * self.n_components * self.n_pca
 
 
-class ColourStatistics(DescriptorExtractor):
+class ColourStatistics(ResolutionExtractor):
     """Means and standard deviations of gray and opponent colours in the 16 cells of patches.
 
-    Parameters
-    ----------
-    resolutions : sequence of float
-        Sizes, as multiples of the image's; those at which it is smaller than a patch are left out.
-    width, step : int
-        Of the patches, in pixels at each size; four divides the width.
-    on_error, n_jobs, verbose
-        As in :class:`~kernelcoding.images.DenseRootSIFT`.
+    Four divides the width of the patches.
     """
-
-    def __init__(
-        self,
-        resolutions: Sequence[float] = (1.0,),
-        width: int = 16,
-        step: int = 4,
-        on_error: str = "raise",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.resolutions = resolutions
-        self.width = width
-        self.step = step
-        self.on_error = on_error
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def describer(self) -> Callable[[ImageLike], ImageDescriptors]:
         """Return the function that describes one image."""

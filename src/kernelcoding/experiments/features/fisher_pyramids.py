@@ -37,8 +37,8 @@ class FisherPyramid:
     n_images: int  # images they are drawn from
 
 
-class ResolutionSIFT(DescriptorExtractor):
-    """RootSIFT of patches of one width on an image at several sizes.
+class ResolutionExtractor(DescriptorExtractor):
+    """Patches of one width on an image at several sizes; subclasses say how they are described.
 
     Parameters
     ----------
@@ -65,6 +65,10 @@ class ResolutionSIFT(DescriptorExtractor):
         self.on_error = on_error
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+
+class ResolutionSIFT(ResolutionExtractor):
+    """RootSIFT of patches of one width on an image at several sizes."""
 
     def describer(self) -> Callable[[ImageLike], ImageDescriptors]:
         """Return the function that describes one image."""
