@@ -27,7 +27,7 @@ def signatures():
 warming.warm_up_here()
 warm = signatures()
 assert len(warm) > 15, len(warm)
-assert "single_exponential" in {name for name, _ in warm}
+assert "fill_single_exponentials" in {name for name, _ in warm}
 from kernelcoding.kernels import Gaussian
 from kernelcoding.kernels.single import SingleValues
 points = np.eye(40)

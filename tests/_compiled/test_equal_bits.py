@@ -16,7 +16,7 @@ from kernelcoding import _compiled
 from kernelcoding._compiled.jit import njit
 
 SUMS = {"dot", "four_dots", "eight_dots", "direct_distance"}  # leaves: one loop, one sum each
-ENTRIES = {"fill_soft_weights"}  # called from Python only: there is one copy
+ENTRIES = {"fill_weights"}  # called from Python only: there is one copy
 
 RUN = """
 import hashlib, importlib, sys

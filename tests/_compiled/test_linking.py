@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from numba.core import types
+from numba.core import errors, types
 from numba.core.registry import cpu_target
 
 from kernelcoding._compiled import jit, linking
@@ -90,24 +90,29 @@ def test_a_long_wait_is_explained_once(monkeypatch, caplog):
 
 
 def test_threads_that_compile_at_once_leave_numba_as_it_was():
-    context = cpu_target.typing_context
+    before = types.Function.get_call_type
     wholes = [whole for _ in range(3) for whole in make()[:2]]
     with ThreadPoolExecutor(len(wholes)) as pool:
         found = list(pool.map(lambda whole: whole(np.arange(1.0, 4.0)), wholes))
     assert found == [12.0, -10.0] * 3
-    assert "resolve_function_type" not in vars(context)
+    assert types.Function.get_call_type is before
 
 
-def test_what_numba_could_not_resolve_is_asked_again(monkeypatch):
-    context, asked = cpu_target.typing_context, []
+def test_numba_is_asked_once_per_operation_and_types(monkeypatch):
+    asked = []
 
-    def resolve(function, args, kws):
+    def look_up(function, context, args, kws):
         asked.append(args)
-        return None if len(asked) == 1 else "signature"
+        if args == (types.unicode_type,):
+            raise errors.TypingError("no such operation")
+        return f"signature of {args}"
 
-    monkeypatch.setattr(type(context), "resolve_function_type", staticmethod(resolve))
-    known = types.Function(context._get_global_type(abs).templates[0])
+    monkeypatch.setattr(types.BaseFunction, "get_call_type", look_up)
+    known = types.Function(cpu_target.typing_context._get_global_type(abs).templates[0])
     with linking.remembered_types():
-        answers = [context.resolve_function_type(known, (types.int64,), {}) for _ in range(3)]
-    assert answers == [None, "signature", "signature"]
-    assert len(asked) == 2
+        for kind in (types.int64, types.float64) * 2:
+            assert known.get_call_type(None, (kind,), {}) == f"signature of {(kind,)}"
+        for _ in range(2):
+            with pytest.raises(errors.TypingError, match="no such operation"):
+                known.get_call_type(None, (types.unicode_type,), {})
+    assert asked == [(types.int64,), (types.float64,), (types.unicode_type,)]

@@ -23,10 +23,19 @@ SMALLEST = -708.0  # below, an exponential is subnormal
 NOTHING = 1e-307  # and given as zero
 
 
+def chunk_of(dtype=np.float64):
+    """Scratch for exponentials: numbers, their bits, what is added to these, and its bits.
+
+    Made here because compiling what makes an array takes longer than compiling exponentials.
+    """
+    values, shifted = np.empty(CHUNK, dtype), np.empty(CHUNK, dtype)
+    integers = np.dtype(f"i{values.itemsize}")
+    return values, values.view(integers), shifted, shifted.view(integers)
+
+
 @part(fastmath={"contract"})
-def exponentials(values, count, shifted):
-    """Replace ``values[:count]`` by their exponentials; ``shifted`` is scratch of the same size."""
-    bits, exponents = values.view(np.int64), shifted.view(np.int64)
+def exponentials(values, bits, shifted, exponents, count):
+    """Replace ``values[:count]`` by their exponentials."""
     for i in range(count):
         v = SMALLEST if values[i] < SMALLEST else values[i]  # a NaN stays one
         rounded = v * LOG2_E + ROUNDER
@@ -46,19 +55,23 @@ def exponentials(values, count, shifted):
         bits[i] += exponents[i] << 52  # times 2^n, in the exponent's own bits
 
 
-@compiled
 def scaled_exponential(values, factor):
     """Replace a matrix by ``exp(factor * values)``, for ``factor * values <= 700``."""
-    chunk, scratch = np.empty(CHUNK), np.empty(CHUNK)
+    fill_exponentials(values, factor, *chunk_of())
+
+
+@compiled
+def fill_exponentials(values, factor, chunk, bits, shifted, exponents):
+    """The same with scratch from outside."""
+    n_columns = values.shape[1]
     for i in range(values.shape[0]):
-        row = values[i]
-        for start in range(0, row.size, CHUNK):
-            count = min(CHUNK, row.size - start)
+        for start in range(0, n_columns, CHUNK):
+            count = min(CHUNK, n_columns - start)
             for j in range(count):
-                chunk[j] = factor * row[start + j]
-            exponentials(chunk, count, scratch)
+                chunk[j] = factor * values[i, start + j]
+            exponentials(chunk, bits, shifted, exponents, count)
             for j in range(count):
-                row[start + j] = 0.0 if chunk[j] < NOTHING else chunk[j]
+                values[i, start + j] = 0.0 if chunk[j] < NOTHING else chunk[j]
 
 
 # The same in single precision: fewer terms, and other widths of exponents.
@@ -73,10 +86,9 @@ ONE, HALF, C3, C4, C5, C6 = (
 
 
 @part(fastmath={"contract"})
-def single_exponentials(values, shifted):
-    """Replace values by their exponentials; ``shifted`` is scratch of the same size."""
-    bits, exponents = values.view(np.int32), shifted.view(np.int32)
-    for i in range(values.size):
+def single_exponentials(values, bits, shifted, exponents, count):
+    """Replace ``values[:count]`` by their exponentials."""
+    for i in range(count):
         v = SINGLE_SMALLEST if values[i] < SINGLE_SMALLEST else values[i]
         rounded = v * SINGLE_LOG2_E + SINGLE_ROUNDER
         n = rounded - SINGLE_ROUNDER
@@ -85,19 +97,27 @@ def single_exponentials(values, shifted):
         high = (C3 + r * C4) + (C5 + r * C6) * r2
         shifted[i] = rounded
         values[i] = (ONE + r) + (HALF + r * high) * r2
-    for i in range(values.size):
+    for i in range(count):
         bits[i] += exponents[i] << 23
 
 
-@compiled
 def single_exponential(values):
     """Replace a matrix in single precision by its exponentials, for values up to 80.
 
     Below exp(-87) it stays: what is looked at in single precision is not that small.
     """
-    scratch = np.empty(CHUNK, np.float32)
+    fill_single_exponentials(values, *chunk_of(np.float32))
+
+
+@compiled
+def fill_single_exponentials(values, chunk, bits, shifted, exponents):
+    """The same with scratch from outside."""
+    n_columns = values.shape[1]
     for i in range(values.shape[0]):
-        row = values[i]
-        for start in range(0, row.size, CHUNK):
-            some = row[start : start + CHUNK]
-            single_exponentials(some, scratch[: some.size])
+        for start in range(0, n_columns, CHUNK):
+            count = min(CHUNK, n_columns - start)
+            for j in range(count):
+                chunk[j] = values[i, start + j]
+            single_exponentials(chunk, bits, shifted, exponents, count)
+            for j in range(count):
+                values[i, start + j] = chunk[j]

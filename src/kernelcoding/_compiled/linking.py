@@ -17,12 +17,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import binding
-from numba.core import types
+from numba.core import errors, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
-from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
 
 from .translation import ShortLower, with_records
@@ -74,48 +73,55 @@ HASH = hash(Flags())
 
 @contextmanager
 def remembered_types() -> Iterator[None]:
-    """Let Numba look up once what an operation on some types gives.
+    """Let Numba look up once what an operation on some types gives, or that there is none.
 
     It asks thousands of times, of the same few hundred, and tries every version each time. Who
     compiles in another thread waits until it is over, as Numba lets him wait anyway.
     """
     with global_compiler_lock:
-        yield from _remembered(cpu_target.typing_context)
+        yield from _remembered(types.BaseFunction)
 
 
-def _remembered(context: Any) -> Iterator[None]:
-    resolve = context.resolve_function_type
+def _remembered(kind: Any) -> Iterator[None]:
+    look_up = kind.get_call_type
     known: dict[tuple, Any] = {}
 
-    def remember(function: Any, args: Any, kws: Any) -> Any:
-        if not isinstance(function, types.Function):  # functions of ours remember themselves
-            return resolve(function, args, kws)
+    def remember(function: Any, context: Any, args: Any, kws: Any) -> Any:
         key = function, tuple(args), tuple(kws.items())
         found = known.get(key)
         if found is None:
-            found = known[key] = resolve(function, args, kws)
+            try:
+                found = look_up(function, context, args, kws)
+            except errors.TypingError as error:
+                found = error
+            known[key] = found
+        if isinstance(found, Exception):
+            raise found
         return found
 
-    context.resolve_function_type = remember
+    kind.get_call_type = remember
     try:
         yield
     finally:
-        del context.resolve_function_type  # the method of the class is there again
+        kind.get_call_type = look_up
 
 
-class PartLibrary(JITCodeLibrary):
+class OwnLibrary(JITCodeLibrary):
+    """Ours: optimised once, at the end, which starts with the passes for single functions."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+
+class PartLibrary(OwnLibrary):
     """A part: as it was translated, neither optimised nor made machine code."""
 
     def finalize(self) -> None:
         """Nothing more to add."""
         self._finalized = True
 
-    def _optimize_functions(self, module: Any) -> None:
-        # The whole starts with the same passes: here they are a tenth of the time.
-        module.data_layout = self._codegen._data_layout
 
-
-class WholeLibrary(JITCodeLibrary):
+class WholeLibrary(OwnLibrary):
     """A function that Python calls, with all of its parts."""
 
     def __init__(self, codegen: Any, name: str):
