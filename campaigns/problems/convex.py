@@ -67,7 +67,7 @@ def _solved(compiled: _Compiled) -> NDArray:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                compiled.problem.solve(solver=cvxpy.CLARABEL, **settings)
+                compiled.problem.solve(solver=cvxpy.CLARABEL, warm_start=False, **settings)
             except (cvxpy.SolverError, ValueError):
                 continue
         if compiled.code.value is not None:

@@ -25,7 +25,7 @@ from ..dictionary_learning.state import unit_norms
 from ..formulations import Formulation
 from ..kernel_learning import JOINT, KernelLearning, as_settings, moved
 from ..kernel_learning.bounds import at_bounds, theta_bounds, told
-from ..kernel_learning.learning import at_theta, require_parameters
+from ..kernel_learning.learning import require_parameters, with_weights
 from ..kernel_learning.parts import Part
 from ..kernel_learning.ratio import NotFinite, discrepancy
 from ..kernel_learning.search import descend
@@ -208,7 +208,7 @@ class JointKernelLearner(SupervisedLearner):
         """The present kernel; several kernels say their weights."""
         if self.is_held and not isinstance(self.start, MultipleKernel):
             return self.start  # to the last bit
-        return at_theta(self.kernel, self.kernel.theta)
+        return with_weights(self.kernel)  # that of the atoms, to the last bit
 
     @property
     def note(self) -> str | None:

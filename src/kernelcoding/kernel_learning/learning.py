@@ -133,10 +133,14 @@ def require_parameters(kernel: Kernel) -> None:
 
 def at_theta(kernel: Kernel, theta: NDArray) -> Kernel:
     """The kernel at learned parameters; several kernels say their weights."""
-    found = kernel.with_theta(theta)
-    if isinstance(found, MultipleKernel):
-        found.weights_ = found.current_weights
-    return found
+    return with_weights(kernel.with_theta(theta))
+
+
+def with_weights(kernel: Kernel) -> Kernel:
+    """The same kernel; several kernels say their weights from now on."""
+    if isinstance(kernel, MultipleKernel):
+        kernel.weights_ = kernel.current_weights
+    return kernel
 
 
 def prepared_start(
