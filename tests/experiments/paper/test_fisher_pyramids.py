@@ -19,7 +19,7 @@ def test_materials(tmp_path, rng):
     experiment = fisher_pyramids.fmd_pyramids_experiment(SMALL, quick=True)
     path = run_experiment(experiment, tmp_path, tmp_path / "runs", download=False, progress=False)
     found = results(path)
-    assert len(found) == 2 * 6 + 2 * 2
+    assert len(found) == 2 * 8 + 2 * 2
     assert found["Fisher vectors/kSC/None/0"]["value"] > 60
     machine = found["Fisher vectors and a pyramid/linear SVM/None/0"]
     assert machine["value"] > 60
@@ -31,6 +31,6 @@ def test_scenes(tmp_path, rng):
     experiment = fisher_pyramids.scene15_pyramids_experiment(SMALL, quick=True)
     path = run_experiment(experiment, tmp_path, tmp_path / "runs", download=False, progress=False)
     found = results(path)
-    assert len(found) == 16
+    assert len(found) == 20
     assert all(record["configuration"]["test_samples"] == 10 for record in found.values())
     assert found["Fisher vectors/SVC/None/0"]["value"] > 60

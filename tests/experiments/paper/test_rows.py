@@ -15,11 +15,13 @@ from kernelcoding.experiments.paper.rows import (
     supervised_row,
 )
 from kernelcoding.experiments.paper.several_kernel_rows import (
+    kernels_collaborative_row,
     kernels_residual_row,
     kernels_supervised_row,
     kernels_svm_row,
 )
 from kernelcoding.experiments.paper.width_rows import supervised_width_rows, width_rows
+from kernelcoding.experiments.running.classifiers import Collaborative
 from kernelcoding.kernels import Gaussian, Linear, MultipleKernel, Precomputed
 
 KERNELS = (Linear(), Gaussian(2.0))
@@ -87,6 +89,15 @@ def test_the_machine_sees_the_mean_of_the_kernels():
     found = row.build({"C": 3.0}, 0).fit(train, y)
     expected = SVC(C=3.0, kernel="precomputed").fit(train.mean(axis=2), y)
     assert_array_equal(found.predict(test), expected.predict(test.mean(axis=2)))
+    assert found.score(test, truth) > 0.8
+
+
+def test_ridge_codes_see_the_mean_of_the_kernels():
+    train, test, y, truth = stacks()
+    found = kernels_collaborative_row(KERNELS).build({"alpha": 0.01, "weights": (0.2, 0.8)}, 0)
+    mixed, queries = (0.2 * one[:, :, 0] + 0.8 * one[:, :, 1] for one in (train, test))
+    expected = Collaborative(0.01).fit(mixed, y)
+    assert_array_equal(found.fit(train, y).predict(test), expected.predict(queries))
     assert found.score(test, truth) > 0.8
 
 

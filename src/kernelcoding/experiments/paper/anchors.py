@@ -10,6 +10,7 @@ from ..definition import Method, Settings, Space
 from ..running.classifiers import Collaborative
 
 RIDGES: Space = {"alpha": (1e-4, 1e-3, 1e-2, 1e-1)}
+PAIRS: Space = {"separation": (1e-3, 1e-2), "regularization": (1e-4,)}
 
 
 def collaborative_row(
@@ -66,6 +67,27 @@ def collaborative_rows(widths: tuple[float, ...], view: str = "samples") -> tupl
     return (
         collaborative_row("CRC", Linear(), view=view),
         collaborative_row("kernel CRC", Gaussian(), {"width": widths, **RIDGES}, view),
+    )
+
+
+def anchor_rows(
+    widths: tuple[float, ...], n_atoms: int | None = None, view: str = "samples"
+) -> tuple[Method, ...]:
+    """CRC and DPL, each with the linear and with a Gaussian kernel.
+
+    Parameters
+    ----------
+    widths, view
+        As in :func:`collaborative_rows`.
+    n_atoms : int, default=None
+        Of DPL, as in :func:`pair_row`.
+    """
+    from ...kernels import Gaussian
+
+    return (
+        *collaborative_rows(widths, view),
+        pair_row("DPL", Linear(), PAIRS, n_atoms, view),
+        pair_row("kernel DPL", Gaussian(), {"width": widths, **PAIRS}, n_atoms, view),
     )
 
 

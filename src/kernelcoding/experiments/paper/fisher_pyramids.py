@@ -25,7 +25,7 @@ from ..definition import (
 from ..features.fisher_pyramids import FisherPyramid, fisher_pyramids
 from ..running.splitting import halves, official
 from . import peers
-from .anchors import collaborative_rows
+from .anchors import anchor_rows
 from .rows import (
     control_row,
     local_coder,
@@ -57,12 +57,13 @@ SPACES: Mapping[str, Space] = {
     "l-SkSC": {"width": (1.0,), "alpha": (1e-3, 3e-3)},
 }
 ROUNDS = 5
+PAIR_ATOMS = 400  # of DPL
 PROTOCOL = (
     "RootSIFT of patches of 32 pixels every 4 pixels at nine resolutions, from twice the image's "
     "to an eighth, 80 principal components, 256 Gaussians: the public pipeline of VLFeat; pyramid: "
     "the whole image and three rows of it. Linear SVM: C = 10, as there. Other rows: settings by "
     "stratified cross-validation in the training part; every training image an atom and the "
-    "residual rule, or atoms learned with a linear classifier and their control. The mixture "
+    "residual rule, ridge codes (CRC), dictionary pairs (DPL), or atoms learned with a linear classifier and their control. The mixture "
     "is learned without labels. Not in the paper. "
 )
 
@@ -142,7 +143,7 @@ def rows_of(view: str) -> tuple[Method, ...]:
         svm_row("SVC", gaussian, SPACES["SVC"], view),
         residual_row("kSC", sparse_coder, gaussian, SPACES["kSC"], view),
         residual_row("kLLC", local_coder, gaussian, SPACES["kLLC"], view),
-        *collaborative_rows((1.0,), view),
+        *anchor_rows((1.0,), PAIR_ATOMS, view),
     )
 
 

@@ -19,7 +19,7 @@ from ...datasets import fetch_fmd
 from ...kernels import Gaussian, Kernel, View
 from ..definition import Dataset, Experiment, Method, Request, Split, Table
 from .fmd import BEST, FmdScale, every_photograph, fmd_experiment, several_kernels, views_curve
-from .several_kernel_rows import kernels_svm_row
+from .several_kernel_rows import kernels_collaborative_row, kernels_svm_row
 
 if TYPE_CHECKING:
     from ...images import Masked
@@ -85,7 +85,7 @@ class Combination:
     weights: tuple[str | tuple[float, ...], ...] = ("equal", "alignment")
 
     def rows(self, scale: FmdScale, kernels: Sequence[Kernel]) -> tuple[Method, ...]:
-        """Sparse and local codes, and a support vector machine."""
+        """Sparse and local codes, and machines beside."""
         own = tuple(kernels[number] for number in self.numbers)
         given = tuple(one for one in self.weights if not isinstance(one, str))
         spaces = dict(scale.spaces)
@@ -95,6 +95,7 @@ class Combination:
         return (
             *several_kernels(replace(scale, spaces=spaces), own, TOGETHER),
             kernels_svm_row("SVC", own, machine, TOGETHER),
+            kernels_collaborative_row(own, view=TOGETHER),
         )
 
 
@@ -132,7 +133,7 @@ def views_experiment(
                 "curve",
                 sizes=(size,),
                 paper={("bi-SkSC", size): BEST},
-                anchors=tables[-1].methods[-1:],
+                anchors=tables[-1].methods[-2:],
             ),
         ),
         views={"samples": partial(one_of, alone[1]), TOGETHER: side_by_side},

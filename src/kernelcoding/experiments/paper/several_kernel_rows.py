@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -15,6 +16,8 @@ from ...coders import BaseKernelCoder
 from ...kernel_learning import KernelLearning
 from ...kernels import Kernel, MultipleKernel, Precomputed
 from ..definition import Method, Settings, Space
+from ..running.classifiers import Collaborative
+from .anchors import RIDGES
 from .rows import CoderBuilder, with_learned_classifier
 
 Kernels = tuple[Kernel, ...]
@@ -71,7 +74,22 @@ def kernels_svm_row(name: str, kernels: Kernels, space: Space, view: str = "samp
     space : mapping
         With C; ``weights``, where there are any, are tuples of shares.
     """
-    return Method(name, _mean_svm, space, kernels, view)
+    return Method(name, partial(_on_mean, _machine), space, kernels, view)
+
+
+def kernels_collaborative_row(
+    kernels: Kernels, space: Space = RIDGES, view: str = "samples"
+) -> Method:
+    """CRC on a weighted mean of the Gram matrices.
+
+    Parameters
+    ----------
+    kernels, view
+        As in :func:`kernels_residual_row`.
+    space : mapping
+        With alpha; ``weights``, where there are any, are tuples of shares.
+    """
+    return Method("kernel CRC", partial(_on_mean, _collaborative), space, kernels, view)
 
 
 LEARNED_WEIGHTS = {
@@ -116,6 +134,16 @@ def _with_learned_classifier(
     return _weighted(made, settings)
 
 
-def _mean_svm(settings: Settings, n_atoms: int) -> BaseEstimator:
+def _on_mean(
+    reader: Callable[[Settings], BaseEstimator], settings: Settings, n_atoms: int
+) -> BaseEstimator:
     mean = FunctionTransformer(np.average, kw_args={"axis": 2, "weights": settings.get("weights")})
-    return make_pipeline(mean, SVC(kernel="precomputed", C=settings["C"]))
+    return make_pipeline(mean, reader(settings))
+
+
+def _machine(settings: Settings) -> SVC:
+    return SVC(kernel="precomputed", C=settings["C"])
+
+
+def _collaborative(settings: Settings) -> Collaborative:
+    return Collaborative(settings["alpha"])
