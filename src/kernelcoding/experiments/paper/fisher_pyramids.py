@@ -63,7 +63,8 @@ PROTOCOL = (
     "to an eighth, 80 principal components, 256 Gaussians: the public pipeline of VLFeat; pyramid: "
     "the whole image and three rows of it. Linear SVM: C = 10, as there. Other rows: settings by "
     "stratified cross-validation in the training part; every training image an atom and the "
-    "residual rule, ridge codes (CRC), dictionary pairs (DPL), or atoms learned with a linear classifier and their control. The mixture "
+    "residual rule, ridge codes (CRC), dictionary pairs (DPL), or atoms learned with a linear "
+    "classifier and their control. The mixture "
     "is learned without labels. Not in the paper. "
 )
 

@@ -112,23 +112,23 @@ QUICK = VirusScale(
     ),
 )
 PROTOCOL = (
-    "15 classes of 100 patches; each patch is the covariance of 25 channels (intensity, first and "
-    "second derivatives, 20 Gabor magnitudes) whose scales are learned in the training part; "
+    "15 classes of 100 patches; each patch is the covariance of 25 channels (intensity, first "
+    "and second derivatives, 20 Gabor magnitudes) whose scales are learned in the training part; "
     "log-Euclidean Gaussian kernel, every training patch an atom, residual rule. Nine folds for "
     "training, one for testing, in turn: folds of shuffled files, or of blocks of neighbouring "
     "files, which are harder because neighbours may come from one micrograph (the data set's own "
     "folds are not public). Exact copies stay in one fold. Settings by cross-validation in the "
     "training part, with folds of the same kind. Compressed: square roots of the magnitudes, and "
-    "the means of the channels kept beside their covariance; not in the paper, and found by trials "
-    "on these very folds, hence somewhat optimistic. Turned: compressed channels and means, the "
-    "log-Euclidean mean over the 8 positions that a square patch can have. Two views: these, and "
-    "the mean over the 8 positions of Fisher vectors (32 Gaussians, 48 principal components, "
-    "RootSIFT every 3 pixels of patches enlarged twice), each with a Gaussian kernel at its median "
-    "width, with shares that are searched, too. That these two views go together was found by "
-    "trials on these folds; kernel DPL has one setting in all tables, of such a trial. Scales of channels and "
-    "the mixture of the last two are learned once, without labels, from some of all patches. "
-    "Learned widths: the paper's channels, widths from the median, learned by its ratio as "
-    "printed, by ours, or by labels of samples left out."
+    "the means of the channels kept beside their covariance; not in the paper, and found by "
+    "trials on these very folds, hence somewhat optimistic. Turned: compressed channels and "
+    "means, the log-Euclidean mean over the 8 positions that a square patch can have. Two views: "
+    "these, and the mean over the 8 positions of Fisher vectors (32 Gaussians, 48 principal "
+    "components, RootSIFT every 3 pixels of patches enlarged twice), each with a Gaussian kernel "
+    "at its median width, with shares that are searched, too. That these two views go together "
+    "was found by trials on these folds; kernel DPL has one setting in all tables, of such a "
+    "trial. Scales of channels and the mixture of the last two are learned once, without labels, "
+    "from some of all patches. Learned widths: the paper's channels, widths from the median, "
+    "learned by its ratio as printed, by ours, or by labels of samples left out."
 )
 LAYOUTS = {"shuffled": shuffled_folds, "contiguous": contiguous_folds}
 PAIR_ATOMS = 600  # 40 of the 90 patches of a class
