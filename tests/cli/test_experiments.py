@@ -142,6 +142,17 @@ def test_reproduce_ends_with_our_numbers(small, tmp_path, name):
     assert "There is no experiment 'mit'; there are" in invoke("reproduce", "mit").stderr
 
 
+def test_reproduce_runs_the_tables_and_rows_that_are_asked_for(small, tmp_path):
+    row = "pursuit, Gaussian"
+    chosen = ("reproduce", "digits", "--out", tmp_path, "--table", TABLE, "--method", row)
+    assert invoke(*chosen, "--method", "pursuit, linear").exit_code == 0
+    found = {(one["table"], one["method"]) for one in read_lines(tmp_path / "digits.jsonl")[1:]}
+    assert found == {(TABLE, row), (TABLE, "pursuit, linear")}
+    wrong = invoke("reproduce", "digits", "--out", tmp_path, "--table", "all")
+    assert wrong.exit_code == 1
+    assert f"digits has no tables ['all']; it has ['{TABLE}']." in " ".join(wrong.stderr.split())
+
+
 def test_ours_beside_the_papers():
     rows = [
         ("570 atoms", "kSC [x]", 570, (96.7, 97.0, 97.3, 97.5, 97.8), 96.9),

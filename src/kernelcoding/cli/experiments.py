@@ -19,6 +19,12 @@ def reproduce_command(
     data_home: Annotated[Path | None, typer.Option(help="Where the data sets are.")] = None,
     out: Annotated[Path, typer.Option(help="Folder of the records.")] = Path("runs"),
     quick: Annotated[bool, typer.Option("--quick", help="A small version, in minutes.")] = False,
+    table: Annotated[
+        list[str] | None, typer.Option(help="Only this table; give it again for more.")
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(help="Only this row; give it again for more.")
+    ] = None,
     n_jobs: Annotated[int, typer.Option(help="Processes over splits; -1 is all cores.")] = 1,
     scheduler: Annotated[
         str | None,
@@ -35,11 +41,18 @@ def reproduce_command(
 
     check_jobs(n_jobs)
     written = run(
-        experiment, data_home=data_home, out=out, quick=quick, n_jobs=n_jobs, scheduler=scheduler
+        experiment,
+        data_home=data_home,
+        out=out,
+        quick=quick,
+        n_jobs=n_jobs,
+        tables=table or None,
+        methods=method or None,
+        scheduler=scheduler,
     )
     for recorded in read_runs(written).experiments:
-        for table in comparisons(tables_of(recorded.results)):
-            console.print(table)
+        for shown in comparisons(tables_of(recorded.results)):
+            console.print(shown)
     console.print(f"Records: {written}", markup=False)
 
 
