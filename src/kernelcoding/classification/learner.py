@@ -35,11 +35,12 @@ from .labelled import Labelled, LastLoss
 from .labels import Labels
 from .rules import Rule, TrainingCodes
 from .rules.base import NOTHING
-from .supervision_trial import NO_SUPERVISION, helps
+from .supervision_trial import helps
 
 DEFAULT_ETA = 0.1
 CAUTION = 4  # power of the predictable share of labels that their loss counts with
 LEAST = 1e-4
+NO_SUPERVISION = 1e-8  # weight of the loss, relative to its unit: next to nothing
 TRIED = 300  # samples whose codes are tried with a weight of the loss
 # Over the codes that look at a bilinear classifier. One lowers the objective; as the classifier
 # moves anyway, rounds are better spent than passes.
