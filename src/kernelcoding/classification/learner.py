@@ -31,7 +31,7 @@ from ..gram import GramFacts
 from ..problem import CodingProblem
 from ..solvers.result import Options
 from .classifiers import Classifier
-from .labelled import Labelled, LastLoss
+from .labelled import Labelled, LastScores
 from .labels import Labels
 from .rules import Rule, TrainingCodes
 from .rules.base import NOTHING
@@ -88,7 +88,7 @@ class SupervisedLearner(AtomLearner):
         self.rule, self.targets = wanted.rule, wanted.targets
         self.eta, self.rho = wanted.eta, wanted.rho
         self.is_unsupervised = False  # by what "auto" has chosen
-        self._last_loss = LastLoss()
+        self._last_scores = LastScores()
 
     @property
     def classifier(self) -> Classifier | None:
@@ -117,7 +117,7 @@ class SupervisedLearner(AtomLearner):
             block.similarity,
             max_passes=PASSES,
             settles=self.settles,
-            last=self._last_loss,
+            last=self._last_scores,
         )
 
     def code(self) -> float:

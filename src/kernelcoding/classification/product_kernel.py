@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from ..codes import Codes, dense
+from ..codes import Codes, dense, times
 from ..long_calls import cho_factor, lower_half, solve_definite
 
 
@@ -20,8 +20,8 @@ class ProductSystem:
     entries do.
     """
 
-    codes: NDArray  # (n, N) zeros and all: many columns are asked for at once, by BLAS
-    by_atom: NDArray  # (N, n) the same, by rows
+    codes: Codes  # (n, N)
+    by_atom: NDArray  # (N, n) the same, dense
     kernel: NDArray  # (n, n)
     ridge: NDArray  # (n,) on the diagonal
 
@@ -30,19 +30,19 @@ class ProductSystem:
         cls, codes: Codes, kernel: NDArray, regularization: float, sample_weight: NDArray
     ) -> ProductSystem:
         """The ridge is at least the size of rounding errors."""
-        rows = dense(codes)
-        trace = float(np.diag(kernel) @ np.einsum("ij,ij->i", rows, rows))
+        by_atom = np.ascontiguousarray(dense(codes).T)
+        trace = float(np.diag(kernel) @ np.einsum("ji,ji->i", by_atom, by_atom))
         ridge = max(regularization, 1e-14 * trace) / sample_weight
-        return cls(rows, rows.T.copy(), kernel, ridge)
+        return cls(codes, by_atom, kernel, ridge)
 
     def __len__(self) -> int:
         """Samples."""
-        return len(self.codes)
+        return len(self.kernel)
 
     def __getitem__(self, place: tuple[slice, slice]) -> NDArray:
         """Entries of some rows and columns, a new array."""
         rows, columns = place
-        found: NDArray = self.codes[rows] @ self.by_atom[:, columns]
+        found = times(self.codes[rows], self.by_atom[:, columns])
         found *= self.kernel[rows, columns]
         every = np.arange(len(self))
         both = np.intersect1d(every[rows], every[columns], assume_unique=True)
