@@ -108,9 +108,9 @@ def test_the_control_learns_without_labels(classifier, digits, monkeypatch):
         first.append(learner.now.vectors)
         return supervision_trial.helps(learner, eta, rho)
 
-    def spy(trial, vectors, judges):
-        grams.append(trial.frame.gram(vectors))
-        return original(trial, vectors, judges)
+    def spy(trial, now, judges):
+        grams.append(trial.frame.gram(now.vectors))
+        return original(trial, now, judges)
 
     monkeypatch.setattr(learner_room, "helps", spy_on_start)
     monkeypatch.setattr(supervision_trial, "_losses", spy)

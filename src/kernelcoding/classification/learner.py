@@ -216,12 +216,10 @@ class SupervisedLearner(AtomLearner):
             lambda: self._codes_of_landmarks(vectors),
         )
 
-    def plain_codes(self, vectors: NDArray) -> Coded:
+    def plain_codes(self, vectors: NDArray, start: Codes | None = None) -> Coded:
         """Codes of all samples that look at no labels, as ``transform`` will give them."""
-        vectors = self.frame.renewed(vectors)
-        return code_all(
-            self.frame, vectors, Everywhere(self.formulation), self.options, keep_codes=True
-        )
+        vectors, plain = self.frame.renewed(vectors), Everywhere(self.formulation)
+        return code_all(self.frame, vectors, plain, self.options, start, keep_codes=True)
 
     def _codes_of_landmarks(self, vectors: NDArray) -> Codes:
         landmarks, weights = self.frame.landmarks, self.frame.weights(vectors)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dictionary_learning.learner import AtomLearner
+from ..dictionary_learning.state import Candidate
 from ..dictionary_learning.updates import update_for
 from .labels import Labels
 
@@ -51,25 +52,25 @@ def helps(learner: SupervisedLearner, eta: float, rho: float) -> bool:
         update_for("auto", learner.formulation),
     )
     learned = [_learned(trial, learner) for trial in (with_labels, without)]
-    with_them, control = (_losses(with_labels, vectors, judges) for vectors in learned)
+    with_them, control = (_losses(with_labels, now, judges) for now in learned)
     return bool(np.average(with_them - control, weights=learner.loss_weight[judges]) < 0.0)
 
 
-def _learned(trial: AtomLearner, learner: SupervisedLearner) -> NDArray:
+def _learned(trial: AtomLearner, learner: SupervisedLearner) -> Candidate:
     """Atoms after some rounds; where labels are looked at is up to the learner on trial."""
     trial.now = replace(trial.now, codes=learner.now.codes)  # of these atoms: nearly done
     trial.code()
     for _ in range(ROUNDS):
         for _, step in trial.steps:
             step()
-    return trial.now.vectors
+    return trial.now
 
 
-def _losses(trial: SupervisedLearner, vectors: NDArray, judges: NDArray) -> NDArray:
+def _losses(trial: SupervisedLearner, now: Candidate, judges: NDArray) -> NDArray:
     """Losses of the judges by a classifier of codes with these atoms that look at no label."""
     assert trial.rho is not None
-    codes = trial.plain_codes(vectors).codes
-    classifier = trial.rule.fit(trial.training_codes(codes, vectors), trial.rho)
+    codes = trial.plain_codes(now.vectors, now.codes).codes
+    classifier = trial.rule.fit(trial.training_codes(codes, now.vectors), trial.rho)
     return trial.losses_of(classifier, codes)[judges]
 
 

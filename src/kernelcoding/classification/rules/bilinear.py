@@ -41,14 +41,12 @@ class BilinearRule(Rule):
         values = np.maximum(values, 0.0)
         root = np.sqrt(data.sample_weight)
         right, ones = vectors.T @ (root[:, None] * data.targets), vectors.T @ root
-        squares = vectors**2
         unit, errors = float(values.mean()) or 1.0, []
-        for regularization in ridge.REGULARIZATIONS * unit:
-            filtered = 1.0 / (values + regularization)
-            inverse = squares @ filtered
+        filters = 1.0 / (values[:, None] + ridge.REGULARIZATIONS * unit)
+        inverses, columns = vectors**2 @ filters, vectors @ (filters * ones[:, None])
+        for filtered, inverse, column in zip(filters.T, inverses.T, columns.T, strict=True):
             solved = vectors @ (filtered[:, None] * right)
             if data.intercept:
-                column = vectors @ (filtered * ones)
                 total = float(root @ column)
                 inverse = inverse - column**2 / total
                 solved = solved - np.outer(column, root @ solved / total)
