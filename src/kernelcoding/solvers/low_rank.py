@@ -63,8 +63,9 @@ class Scores:
 
     def pulled_back(self, residual: NDArray) -> NDArray:
         r"""What the atoms would add to scores that fall short, :math:`\eta B r`, (n, N)."""
-        carry = (self.etas[:, None] * residual) @ self.coefficients.T
-        return times_codes(carry * self.similarity, self.centres)
+        carry = self.coefficients @ (self.etas[:, None] * residual).T  # as products want it
+        carry *= self.similarity.T
+        return times_codes(carry.T, self.centres)
 
 
 def solve(
@@ -225,9 +226,11 @@ class RowBlock:
 
     def correlation(self, pending: NDArray) -> NDArray:
         r"""Minus the gradient of the smooth part, :math:`k - K y + \eta B (t - B^\top y)`."""
-        codes = sparse.csr_array(self.rows.codes[pending])
-        pulled = self.scores.take(pending).pulled_back(self.rows.residual[pending])
-        return self.shared.cross[pending] - times(codes, self.shared.gram) + pulled
+        every = len(pending) == len(self.rows.codes)  # all of them are not copied
+        some = slice(None) if every else pending
+        codes = sparse.csr_array(self.rows.codes[some])
+        pulled = self.scores.take(some).pulled_back(self.rows.residual[some])
+        return self.shared.cross[some] - times(codes, self.shared.gram) + pulled
 
     def _admit(self, joining: NDArray) -> None:
         """Let atoms into working sets, with their rows of B."""
