@@ -53,15 +53,19 @@ def smallest_eigenvalue(matrix: NDArray) -> float:
     return float(wait_for(partial(np.linalg.eigvalsh, matrix))[0])
 
 
-def cho_factor(matrix: NDArray, overwrite: bool = False) -> tuple[NDArray, bool]:
-    """An upper Cholesky factor for :func:`scipy.linalg.cho_solve`; LinAlgError where there is none.
-
-    What is above the diagonal is not looked at. The factor may be written over the matrix.
-    """
+def cho_factor(matrix: NDArray) -> tuple[NDArray, bool]:
+    """A Cholesky factor for :func:`scipy.linalg.cho_solve`; LinAlgError where there is none."""
     if len(matrix) <= FACTORED:
-        return linalg.cho_factor(matrix.T, overwrite_a=overwrite, check_finite=False)
+        return linalg.cho_factor(matrix, check_finite=False)
     # Transposed it is in the order that LAPACK reads: a solver need not copy it.
     return wait_for(partial(np.linalg.cholesky, matrix)).T, False
+
+
+def factor_of_half(lower: NDArray) -> tuple[NDArray, bool]:
+    """The same of a matrix of which one half is at hand, and may be written over."""
+    if len(lower) <= FACTORED:
+        return linalg.cho_factor(lower.T, overwrite_a=True, check_finite=False)
+    return cho_factor(lower)  # of large ones it looks at that half
 
 
 class Symmetric(Protocol):
@@ -126,7 +130,7 @@ def solve_definite(matrix: Symmetric, right: NDArray, least: float) -> NDArray:
         found = _refined(matrix, right, least)
         if found is not None:
             return found
-    factor = cho_factor(lower_half(matrix, np.float64), overwrite=True)
+    factor = factor_of_half(lower_half(matrix, np.float64))
     return linalg.cho_solve(factor, right, check_finite=False)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from ..codes import Codes, dense, times
-from ..long_calls import cho_factor, lower_half, solve_definite
+from ..long_calls import factor_of_half, lower_half, solve_definite
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ProductSystem:
 
     def left_out(self, targets: NDArray, intercept: bool) -> NDArray:
         """What each sample is predicted by regression on the others, (n, S)."""
-        upper, _ = cho_factor(lower_half(self, np.float64), overwrite=True)
+        upper, _ = factor_of_half(lower_half(self, np.float64))
         right = np.column_stack([targets, np.ones(len(self))])
         solved = linalg.cho_solve((upper, False), right, check_finite=False)
         solved, ones = solved[:, :-1], solved[:, -1]
