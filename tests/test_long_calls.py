@@ -6,13 +6,14 @@ from numpy.testing import assert_allclose
 from scipy import linalg
 
 from kernelcoding import long_calls
-from kernelcoding.long_calls import solve_definite
+from kernelcoding.long_calls import lower_half, solve_definite, symmetric_product
 
 
 @pytest.fixture
 def small_is_large(monkeypatch):
     monkeypatch.setattr(long_calls, "FACTORED", 50)
     monkeypatch.setattr(long_calls, "COLUMNS", 32)
+    monkeypatch.setattr(long_calls, "ROWS", 40)
 
 
 def system(rng, least, n=150):
@@ -62,3 +63,30 @@ def test_what_single_precision_cannot_hold_is_factored_in_double_precision(scale
     right /= [1.0, 1e-60, 1e60]
     found = solve_definite(scale * matrix, right, scale * 1e-2)
     assert_allclose(scale * found, np.linalg.solve(matrix, right), rtol=1e-9, atol=1e-12)
+
+
+class LowerHalf:
+    """A symmetric matrix that does not know what is above the diagonal, but for whole blocks."""
+
+    def __init__(self, matrix):
+        self.matrix = matrix
+
+    def __len__(self):
+        return len(self.matrix)
+
+    def __getitem__(self, place):
+        rows, columns = place
+        assert columns.stop <= rows.stop
+        return self.matrix[rows, columns]
+
+
+@pytest.mark.usefixtures("small_is_large")
+@pytest.mark.parametrize("least", [1e-2, 1e-9], ids=["single", "double"])
+def test_one_half_of_a_matrix_is_enough(least, rng):
+    matrix, right = system(rng, least)
+    half = LowerHalf(matrix)
+    assert_allclose(symmetric_product(half, right), matrix @ right, rtol=1e-9, atol=1e-12)
+    assert_allclose(np.tril(lower_half(half, np.float64)), np.tril(matrix))
+    assert_allclose(long_calls._size(lower_half(half, np.float64)), np.linalg.norm(matrix))
+    found, wanted = (solve_definite(one, right, 0.9 * least) for one in (half, matrix))
+    assert_allclose(found, wanted, rtol=1e-12)

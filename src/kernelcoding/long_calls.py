@@ -6,8 +6,9 @@ is the same, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ LONG = 2**29  # operations of BLAS that take some 50 milliseconds
 LARGE = 700  # rows of a matrix whose eigenvectors take some 200 milliseconds
 FACTORED = 2000  # rows of a matrix whose Cholesky factor takes some 200 milliseconds
 COLUMNS = 512  # of a factor that is computed by parts
+ROWS = 256  # of a symmetric matrix that are looked at together
 # Refinement of what a factor in single precision gives: least eigenvalue in units of its rounding
 # from which on it is tried, and most steps.
 REFINED, REFINEMENTS = 8.0, 20
@@ -59,7 +61,58 @@ def cho_factor(matrix: NDArray) -> tuple[NDArray, bool]:
     return wait_for(partial(np.linalg.cholesky, matrix)).T, False
 
 
-def solve_definite(matrix: NDArray, right: NDArray, least: float) -> NDArray:
+def factor_of_half(lower: NDArray) -> tuple[NDArray, bool]:
+    """The same of a matrix of which one half is at hand, and may be written over."""
+    if len(lower) <= FACTORED:
+        return linalg.cho_factor(lower.T, overwrite_a=True, check_finite=False)
+    return cho_factor(lower)  # of large ones it looks at that half
+
+
+class Symmetric(Protocol):
+    """A symmetric matrix of which parts are asked for: an array, or what computes its entries."""
+
+    def __len__(self) -> int:
+        """Rows."""
+
+    def __getitem__(self, place: tuple[slice, slice], /) -> NDArray:
+        """Entries of some rows and columns."""
+
+
+def _bands(matrix: Symmetric) -> Iterator[tuple[slice, slice]]:
+    """A few rows at a time, and the columns to their left and among themselves."""
+    for start in range(0, len(matrix), ROWS):
+        stop = min(start + ROWS, len(matrix))
+        yield slice(start, stop), slice(0, stop)
+
+
+def lower_half(matrix: Symmetric, dtype: type) -> NDArray:
+    """A new array that holds what is on and below the diagonal; what is above means nothing."""
+    lower: NDArray = np.empty((len(matrix),) * 2, dtype)
+    for rows, columns in _bands(matrix):
+        lower[rows, columns] = matrix[rows, columns]
+    return lower
+
+
+def symmetric_product(matrix: Symmetric, right: NDArray) -> NDArray:
+    """``matrix @ right`` from one half of the matrix."""
+    found = np.zeros_like(right)
+    for rows, columns in _bands(matrix):
+        part = matrix[rows, columns]
+        found[rows] += part @ right[columns]
+        found[: rows.start] += part[:, : rows.start].T @ right[rows]
+    return found
+
+
+def _size(lower: NDArray) -> float:
+    """The norm of a symmetric matrix from its lower half."""
+    square = 0.0
+    for rows, columns in _bands(lower):
+        among = float(np.linalg.norm(lower[rows, rows]))
+        square += 2.0 * float(np.linalg.norm(lower[rows, columns])) ** 2 - among**2
+    return float(np.sqrt(square))
+
+
+def solve_definite(matrix: Symmetric, right: NDArray, least: float) -> NDArray:
     r"""The solution of a positive definite system, as accurate as by a factor in double precision.
 
     A large matrix is factored in single precision, in half of the time, and the solution refined
@@ -67,18 +120,18 @@ def solve_definite(matrix: NDArray, right: NDArray, least: float) -> NDArray:
 
     Parameters
     ----------
-    matrix : array of shape (n, n)
+    matrix : array of shape (n, n), or one that computes its entries
         Symmetric.
     right : array of shape (n, m)
     least : float
         A lower bound of the eigenvalues.
     """
-    if len(matrix) > FACTORED and _in_reach(np.diag(matrix).max()):
-        size, eps = float(np.linalg.norm(matrix)), np.finfo(np.float32).eps
-        found = _refined(matrix, right, size) if least > REFINED * eps * size else None
+    if len(matrix) > FACTORED:
+        found = _refined(matrix, right, least)
         if found is not None:
             return found
-    return linalg.cho_solve(cho_factor(matrix), right, check_finite=False)
+    factor = factor_of_half(lower_half(matrix, np.float64))
+    return linalg.cho_solve(factor, right, check_finite=False)
 
 
 def _in_reach(largest: float) -> bool:
@@ -86,10 +139,21 @@ def _in_reach(largest: float) -> bool:
     return bool(1 / SINGLE_REACH < largest < SINGLE_REACH)
 
 
-def _refined(matrix: NDArray, right: NDArray, size: float) -> NDArray | None:
+def _largest(matrix: Symmetric) -> float:
+    """The largest entry on the diagonal, which is the largest of all where it is definite."""
+    return max(float(np.diag(matrix[rows, rows]).max()) for rows, _ in _bands(matrix))
+
+
+def _refined(matrix: Symmetric, right: NDArray, least: float) -> NDArray | None:
     """By a factor in single precision; None where rounding in it is too large."""
+    if not _in_reach(_largest(matrix)):
+        return None
+    lower = lower_half(matrix, np.float32)
+    size = _size(lower)
+    if not least > REFINED * np.finfo(np.float32).eps * size:
+        return None
     try:
-        lower = _single_factor(matrix)
+        _factor_in_place(lower)
     except linalg.LinAlgError:
         return None
     found, residual = np.zeros_like(right), right
@@ -100,7 +164,7 @@ def _refined(matrix: NDArray, right: NDArray, size: float) -> NDArray | None:
         for trans in (0, 1):
             step = linalg.solve_triangular(lower, step, trans, lower=True, check_finite=False)
         found = found + scale * step
-        residual = right - product(matrix, found)
+        residual = right - symmetric_product(matrix, found)
         reach = np.maximum(np.linalg.norm(found, axis=0), np.finfo(float).tiny)
         missed = np.linalg.norm(residual, axis=0) / reach
         if missed.max() <= eps * size:
@@ -111,21 +175,21 @@ def _refined(matrix: NDArray, right: NDArray, size: float) -> NDArray | None:
     return None
 
 
-def _single_factor(matrix: NDArray) -> NDArray:
-    """The Cholesky factor in single precision, lower triangular, a few columns at a time.
+def _factor_in_place(lower: NDArray) -> None:
+    """Write the Cholesky factor over the lower half of a matrix, a few columns at a time.
 
     What is above the diagonal is not to be looked at.
     """
-    lower = matrix.astype(np.float32)
     for start in range(0, len(lower), COLUMNS):
         now, rest = slice(start, start + COLUMNS), slice(start + COLUMNS, len(lower))
-        lower[start:, now] -= product(lower[start:, :start], lower[now, :start].T)
-        corner = linalg.cholesky(lower[now, now], lower=True, check_finite=False)
+        before = product(lower[start:, :start], lower[now, :start].T)
+        corner = np.tril(lower[now, now]) - before[:COLUMNS]
+        corner = linalg.cholesky(corner, lower=True, check_finite=False)
         lower[now, now] = corner
+        lower[rest, now] -= before[COLUMNS:]
         lower[rest, now] = linalg.solve_triangular(
             corner, lower[rest, now].T, lower=True, check_finite=False
         ).T
-    return lower
 
 
 def triangular_inverse(lower: NDArray) -> NDArray:

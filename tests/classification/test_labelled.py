@@ -7,13 +7,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 
 import kernelcoding as kc
 from helpers.learning import world
 from helpers.supervised import dense, one_hot, sparse_codes
 from kernelcoding import constraints, priors
 from kernelcoding.classification.classifiers import BilinearClassifier, LinearClassifier
-from kernelcoding.classification.labelled import Labelled
+from kernelcoding.classification.labelled import Labelled, LastScores
 from kernelcoding.classification.labels import Labels
 from kernelcoding.classification.learner import SupervisedLearner, Supervision
 from kernelcoding.classification.rules import RULES, BilinearRule, MaxMarginRule
@@ -301,3 +302,47 @@ def test_sensitivities_are_finite_differences_of_the_minimum(name, rng):
     shift, step = half + half.T, 1e-5
     by_gram = least(own, cross, gram + step * shift) - least(own, cross, gram - step * shift)
     assert_allclose(np.sum(found.gram * shift), by_gram / (2.0 * step), rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 20])
+@pytest.mark.parametrize("classifier", RULES)
+def test_remembered_scores_are_those_of_the_codes(classifier, n_landmarks, monkeypatch):
+    """Whatever learning is told again, it would find if it computed it."""
+    told, original = [], LastScores.known
+
+    def checked(self, asked):
+        found = original(self, asked)
+        if found is not None:
+            codes, classifier, similarity = asked
+            told.append(found)
+            assert_allclose(found, classifier.scores(codes, similarity), atol=1e-10)
+        return found
+
+    monkeypatch.setattr(LastScores, "known", checked)
+    X, y = load_digits(n_class=4, return_X_y=True)
+    kc.SupervisedKernelCoding(
+        kc.KernelSparseCoder("rbf", alpha=0.02), n_atoms=12, classifier=classifier, eta=0.5,
+        n_landmarks=n_landmarks, max_iter=3, tol=0.0,
+    ).fit(X[:120] / 16.0, y[:120])  # fmt: skip
+    assert len(told) >= 3
+
+
+@pytest.mark.parametrize("max_passes", [0, 1, None])
+def test_scores_come_along_with_codes(max_passes, rng):
+    """Of rows that are solved, and of rows that stay as they are."""
+    setting = Setting("kSC", "bilinear", "samples", rng)
+    labelled = replace(setting.labelled, last=LastScores(), max_passes=max_passes)
+    start = setting.blind_codes()
+    labelled.loss(start)  # learning has asked before
+    codes = labelled.solve(setting.problem, replace(setting.options, start=start)).codes
+    told = labelled.last.known((codes, labelled.classifier, labelled.similarity))
+    assert_allclose(told, labelled.classifier.scores(codes, labelled.similarity), atol=1e-10)
+
+
+def test_other_objects_are_not_remembered():
+    last, codes, scores = LastScores(), np.ones(2), np.zeros((2, 1))
+    assert last.known((codes,)) is None
+    assert last.of((codes,), lambda: scores) is scores
+    assert last.known((codes,)) is scores
+    assert last.known((codes.copy(),)) is None
+    assert last.known((codes, codes)) is None

@@ -9,6 +9,7 @@ from sklearn.linear_model import RidgeClassifier
 import kernelcoding as kc
 from kernelcoding.classification import learner as learner_room
 from kernelcoding.classification import supervision_trial
+from kernelcoding.kernels import Gaussian
 
 CLASSIFIERS = pytest.mark.parametrize("classifier", ["linear", "max-margin", "logistic"])
 
@@ -20,8 +21,10 @@ def digits():
 
 
 def learned(classifier="linear", **changes):
-    settings = {"n_atoms": 15, "max_iter": 3, "tol": 0.0, "classifier": classifier, **changes}
-    return kc.SupervisedKernelCoding(kc.KernelSparseCoder(alpha=0.02), **settings)
+    settings = {"n_atoms": 15, "max_iter": 3, "tol": 0.0, "classifier": classifier}
+    return kc.SupervisedKernelCoding(
+        **{"coder": kc.KernelSparseCoder(alpha=0.02), **settings, **changes}
+    )
 
 
 @CLASSIFIERS
@@ -93,6 +96,41 @@ def test_samples_left_out_are_the_judges(classifier, weight, expected, digits, m
     monkeypatch.setattr(learner_room.SupervisedLearner, "_following", lambda *_: 3.0)
     learned(classifier, n_atoms=12, max_iter=1).fit(X, y)
     assert verdicts == [expected]
+
+
+@pytest.mark.parametrize("classifier", ["linear", "bilinear"])
+def test_the_control_learns_without_labels(classifier, digits, monkeypatch):
+    """Its atoms are those of dictionary learning, in which the judges have no weight."""
+    X, y, *_ = digits
+    first, grams, original = [], [], supervision_trial._losses
+
+    def spy_on_start(learner, eta, rho):
+        first.append(learner.now.vectors)
+        return supervision_trial.helps(learner, eta, rho)
+
+    def spy(trial, now, judges):
+        grams.append(trial.frame.gram(now.vectors))
+        return original(trial, now, judges)
+
+    monkeypatch.setattr(learner_room, "helps", spy_on_start)
+    monkeypatch.setattr(supervision_trial, "_losses", spy)
+    monkeypatch.setattr(learner_room.SupervisedLearner, "_following", lambda *_: 3.0)
+    coder = kc.KernelSparseCoder(Gaussian(0.05), alpha=0.02)
+    learned(classifier, max_iter=1, coder=coder).fit(X, y)
+
+    def same_start(self, *_):
+        self._forget()
+        return first[0], np.arange(15)
+
+    weight = np.ones(len(X))
+    weight[supervision_trial.left_out(supervision_trial.Labels.of(y))] = 0.0
+    monkeypatch.setattr(kc.KernelDictionaryLearning, "_start", same_start)
+    plain = kc.KernelDictionaryLearning(
+        coder, n_atoms=15, max_iter=supervision_trial.ROUNDS, tol=0.0
+    ).fit(X, sample_weight=weight)
+    with_labels, without = grams
+    assert_allclose(without, plain.dictionary_.gram, atol=1e-6)
+    assert np.abs(with_labels - without).max() > 1e-3
 
 
 def test_judges_are_one_of_four_of_every_class():

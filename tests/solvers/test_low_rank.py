@@ -112,6 +112,7 @@ def test_low_rank_terms_are_solved_like_the_gram_matrix_they_make(name, prior, c
     assert result.converged.all()
     assert result.n_iter.shape == (problem.n_samples,)
     assert_optimal(problem, formulation, scores, result.codes, unique=name == "regular")
+    assert_allclose(result.scores, scores.values(result.codes), atol=1e-10)
 
 
 @EACH_CONSTRAINT
@@ -127,6 +128,25 @@ def test_starts_change_the_time_not_the_answer(name, constraint, rng):
         result = solve(problem, formulation, scores, start=start)
         assert result.converged.all()
         assert_optimal(problem, formulation, scores, result.codes)
+
+
+@pytest.mark.parametrize("passes", [1, None])
+def test_scores_of_the_start_may_be_known(passes, rng):
+    problem = cases.gaussian_problem(rng, n_samples=6, n_atoms=80)
+    penalty = Penalised(priors.L1(), constraints.Free(), 0.05).penalty(problem)
+    scores = random_scores(rng, problem)
+    start = sparse_codes(rng, problem.n_samples, problem.n_atoms, cover=False)
+    given = Options(tol=1e-9, start=start)
+
+    def coded(at_start):
+        known = replace(scores, at_start=at_start)
+        return low_rank.solve(problem, penalty, constraints.Free(), given, known, passes)
+
+    told, found = coded(scores.values(start)), coded(None)
+    assert_allclose(told.codes, found.codes, atol=1e-12)
+    assert_allclose(told.scores, scores.values(found.codes), atol=1e-10)
+    if passes == 1:  # they are looked at: wrong ones let wrong atoms in
+        assert np.abs(coded(0.0 * scores.targets + 1e3).codes - found.codes).max() > 1e-3
 
 
 @EACH_CONSTRAINT

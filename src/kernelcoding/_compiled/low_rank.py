@@ -255,6 +255,7 @@ def fill_problems(shared, low, pending, rows, small):
         Filled.
     """
     small.starts[0] = 0
+    responses = np.empty((small.members.shape[1], low.shape[1]))
     for p in range(pending.size):
         i = pending[p]
         place, members, gram = rows.place[i], small.members[p], small.grams[p]
@@ -262,13 +263,15 @@ def fill_problems(shared, low, pending, rows, small):
         eta, target, end = shared.etas[i], shared.targets[i], small.starts[p]
         small.sizes[p] = enrol(place, members)
         for a in range(small.sizes[p]):
+            copy(low[place[members[a]]], responses[a])
+        own = responses[: small.sizes[p]]
+        agreements = np.dot(own, own.T)
+        for a in range(small.sizes[p]):
             atom = members[a]
-            own = low[place[atom]]
             for b in range(a + 1):
-                other = members[b]
-                gram[a, b] = shared.gram[atom, other] + eta * dot(own, low[place[other]])
+                gram[a, b] = shared.gram[atom, members[b]] + eta * agreements[a, b]
                 gram[b, a] = gram[a, b]
-            small.cross[p, a] = shared.cross[i, atom] + eta * dot(own, target)
+            small.cross[p, a] = shared.cross[i, atom] + eta * dot(responses[a], target)
             small.l1[p, a], small.ridge[p, a] = l1[atom], ridge[atom]
             if rows.codes[i, atom] != 0.0:
                 small.start_atoms[end], small.start_values[end] = a, rows.codes[i, atom]

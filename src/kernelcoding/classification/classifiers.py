@@ -10,6 +10,8 @@ from scipy import sparse
 
 from ..codes import Codes, products
 
+TOGETHER = 64  # rows of similarities that are looked at together
+
 
 @dataclass(frozen=True, slots=True)
 class LinearClassifier:
@@ -83,14 +85,16 @@ def bilinear_features(
     centres : array or CSR array of shape (m, N)
         Their codes.
     similarity : array of shape (n, Z)
-    used : array of shape (m,), or slice
+    used : array of shape (m,), or slice(None)
         Which columns of the similarities belong to the centres.
     kernel : array, default=None
         Where the similarities are this matrix it is symmetric.
     """
     if similarity is kernel:  # its rows are read, which is much faster
         found = products(centres, codes)
-        found *= similarity[used]
+        for start in range(0, len(found), TOGETHER):  # a copy of all would be as large
+            some = slice(start, start + TOGETHER)
+            found[some] *= similarity[some if isinstance(used, slice) else used[some]]
         return found.T
     return products(codes, centres) * similarity[:, used]
 

@@ -23,22 +23,32 @@ STEPS = 50
 SETTLED = 1e-6
 
 
-class LastLoss:
-    """The losses that were computed last: learning asks for some of them twice in a row."""
+class LastScores:
+    """The scores that were found last: learning asks for some of them several times in a row.
+
+    What they are the scores of is told apart by its identity; nobody changes it in place.
+    """
 
     def __init__(self) -> None:
         self._asked: tuple[object, ...] = ()
-        self._losses: NDArray | None = None
+        self._scores: NDArray | None = None
+
+    def remember(self, asked: tuple[object, ...], scores: NDArray) -> None:
+        """Scores (n, S) that came along with something else."""
+        self._asked, self._scores = asked, scores
+
+    def known(self, asked: tuple[object, ...]) -> NDArray | None:
+        """The scores, (n, S), where these very objects were asked about last."""
+        same = len(asked) == len(self._asked) and all(map(operator.is_, asked, self._asked))
+        return self._scores if same else None
 
     def of(self, asked: tuple[object, ...], compute: Callable[[], NDArray]) -> NDArray:
-        """The losses, (n,), computed unless these very objects were asked about last.
-
-        None of them is ever changed in place.
-        """
-        known = len(asked) == len(self._asked) and all(map(operator.is_, asked, self._asked))
-        if self._losses is None or not known:
-            self._asked, self._losses = asked, compute()
-        return self._losses
+        """The scores, computed unless they are known."""
+        found = self.known(asked)
+        if found is None:
+            found = compute()
+            self.remember(asked, found)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,7 @@ class Labelled:
     similarity: NDArray  # (n, Z) of samples and landmarks
     max_passes: int | None = None  # over codes that look at a bilinear classifier; None: all
     settles: bool = False  # whether codes are those of the loss itself, wherever they start
-    last: LastLoss | None = None  # where losses are remembered
+    last: LastScores | None = None  # where scores are remembered
 
     follows_atoms = False
     is_greedy = False
@@ -89,16 +99,29 @@ class Labelled:
             return self._settled(problem, options, self.classifier)
         targets = self._score_targets(options.start)
         if isinstance(self.classifier, BilinearClassifier):
-            scores = self._bilinear_scores(targets)
-            return self.formulation.solve_with_scores(problem, options, scores, self.max_passes)
+            return self._solve_bilinear(problem, options, targets)
         return self._solve_linear(problem, options, self.classifier, targets)
+
+    def _solve_bilinear(
+        self, problem: CodingProblem, options: Options, targets: NDArray
+    ) -> CodingResult:
+        """Codes whose scores are linear in them, in a way of each sample's own."""
+        last, bias = self.last or LastScores(), self.classifier.bias
+        before = last.known((options.start, self.classifier, self.similarity))
+        scores = replace(
+            self._bilinear_scores(targets), at_start=None if before is None else before - bias
+        )
+        result = self.formulation.solve_with_scores(problem, options, scores, self.max_passes)
+        if result.scores is not None:
+            asked = result.codes, self.classifier, self.similarity
+            last.remember(asked, result.scores + bias)
+        return result
 
     def _score_targets(self, codes: Codes | None) -> NDArray:
         """Where scores should be without their intercepts, (n, S)."""
         targets = self.targets
         if self.rule.adapts and codes is not None:
-            now = self.classifier.scores(codes, self.similarity)
-            targets = self.rule.surrogate_targets(now, targets)
+            targets = self.rule.surrogate_targets(self._scores(codes), targets)
         return targets - self.classifier.bias
 
     def _bilinear_scores(self, targets: NDArray) -> Scores:
@@ -185,13 +208,13 @@ class Labelled:
 
     def loss(self, codes: Codes) -> NDArray:
         """Loss of the scores of codes, (n,)."""
+        return self.rule.loss(self._scores(codes), self.targets)
 
-        def compute() -> NDArray:
-            return self.rule.loss(self.classifier.scores(codes, self.similarity), self.targets)
-
-        if self.last is None:
-            return compute()
-        return self.last.of((codes, self.classifier, self.similarity), compute)
+    def _scores(self, codes: Codes) -> NDArray:
+        """Of codes of all these samples, (n, S)."""
+        asked = codes, self.classifier, self.similarity
+        last = self.last or LastScores()
+        return last.of(asked, lambda: self.classifier.scores(codes, self.similarity))
 
     def distance_weights(self, problem: CodingProblem, codes: Codes) -> Codes | None:
         """As without labels, which have no distance."""

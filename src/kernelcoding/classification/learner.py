@@ -31,15 +31,16 @@ from ..gram import GramFacts
 from ..problem import CodingProblem
 from ..solvers.result import Options
 from .classifiers import Classifier
-from .labelled import Labelled, LastLoss
+from .labelled import Labelled, LastScores
 from .labels import Labels
 from .rules import Rule, TrainingCodes
 from .rules.base import NOTHING
-from .supervision_trial import NO_SUPERVISION, helps
+from .supervision_trial import helps
 
 DEFAULT_ETA = 0.1
 CAUTION = 4  # power of the predictable share of labels that their loss counts with
 LEAST = 1e-4
+NO_SUPERVISION = 1e-8  # weight of the loss, relative to its unit: next to nothing
 TRIED = 300  # samples whose codes are tried with a weight of the loss
 # Over the codes that look at a bilinear classifier. One lowers the objective; as the classifier
 # moves anyway, rounds are better spent than passes.
@@ -87,7 +88,7 @@ class SupervisedLearner(AtomLearner):
         self.rule, self.targets = wanted.rule, wanted.targets
         self.eta, self.rho = wanted.eta, wanted.rho
         self.is_unsupervised = False  # by what "auto" has chosen
-        self._last_loss = LastLoss()
+        self._last_scores = LastScores()
 
     @property
     def classifier(self) -> Classifier | None:
@@ -116,7 +117,7 @@ class SupervisedLearner(AtomLearner):
             block.similarity,
             max_passes=PASSES,
             settles=self.settles,
-            last=self._last_loss,
+            last=self._last_scores,
         )
 
     def code(self) -> float:
@@ -215,12 +216,10 @@ class SupervisedLearner(AtomLearner):
             lambda: self._codes_of_landmarks(vectors),
         )
 
-    def plain_codes(self, vectors: NDArray) -> Coded:
+    def plain_codes(self, vectors: NDArray, start: Codes | None = None) -> Coded:
         """Codes of all samples that look at no labels, as ``transform`` will give them."""
-        vectors = self.frame.renewed(vectors)
-        return code_all(
-            self.frame, vectors, Everywhere(self.formulation), self.options, keep_codes=True
-        )
+        vectors, plain = self.frame.renewed(vectors), Everywhere(self.formulation)
+        return code_all(self.frame, vectors, plain, self.options, start, keep_codes=True)
 
     def _codes_of_landmarks(self, vectors: NDArray) -> Codes:
         landmarks, weights = self.frame.landmarks, self.frame.weights(vectors)

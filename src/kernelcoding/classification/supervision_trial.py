@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dictionary_learning.learner import AtomLearner
+from ..dictionary_learning.state import Candidate
+from ..dictionary_learning.updates import update_for
 from .labels import Labels
 
 if TYPE_CHECKING:
@@ -16,15 +19,13 @@ if TYPE_CHECKING:
 
 ROUNDS = 2  # of learning with and without labels
 LEFT_OUT = 4  # one of so many samples judges
-# Weight of the loss, relative to its unit, of a control: next to nothing.
-NO_SUPERVISION = 1e-8
 
 
 def helps(learner: SupervisedLearner, eta: float, rho: float) -> bool:
     """Whether labels lower the loss of samples left out, whose codes look at no label.
 
-    Both dictionaries start from the learner's present atoms and learn from three of four samples:
-    the others have no weight.
+    Both dictionaries start from the learner's present atoms and codes and learn from three of four
+    samples: the others have no weight.
 
     Parameters
     ----------
@@ -36,28 +37,41 @@ def helps(learner: SupervisedLearner, eta: float, rho: float) -> bool:
         Weight of the classifier's penalty beside a loss of the weight `wanted.unit`.
     """
     judges = left_out(learner.wanted.labels)
-    control = NO_SUPERVISION * learner.wanted.unit
-    with_labels, without = (_losses(learner, weight, rho, judges) for weight in (eta, control))
-    weights = learner.loss_weight[judges]
-    return bool(np.average(with_labels - without, weights=weights) < 0.0)
-
-
-def _losses(learner: SupervisedLearner, eta: float, rho: float, judges: NDArray) -> NDArray:
-    """Losses of the judges after some rounds, by a classifier of codes that look at no label."""
     frame = copy.copy(learner.frame)
     weight = np.ones(frame.n_samples) if frame.sample_weight is None else frame.sample_weight.copy()
     weight[judges] = 0.0
     frame.sample_weight = weight
     penalty = rho * eta / learner.wanted.unit  # the same classifier
     wanted = replace(learner.wanted, eta=eta, rho=penalty)
-    trial = learner.on_trial(frame, wanted)
+    with_labels = learner.on_trial(frame, wanted)
+    without = AtomLearner(
+        frame,
+        learner.now.vectors,
+        learner.formulation,
+        learner.options,
+        update_for("auto", learner.formulation),
+    )
+    learned = [_learned(trial, learner) for trial in (with_labels, without)]
+    with_them, control = (_losses(with_labels, now, judges) for now in learned)
+    return bool(np.average(with_them - control, weights=learner.loss_weight[judges]) < 0.0)
+
+
+def _learned(trial: AtomLearner, learner: SupervisedLearner) -> Candidate:
+    """Atoms after some rounds; where labels are looked at is up to the learner on trial."""
+    trial.now = replace(trial.now, codes=learner.now.codes)  # of these atoms: nearly done
     trial.code()
     for _ in range(ROUNDS):
         for _, step in trial.steps:
             step()
-    codes = trial.plain_codes(trial.now.vectors).codes
-    classifier = trial.rule.fit(trial.training_codes(codes, trial.now.vectors), penalty)
-    return trial.losses_of(classifier, codes)[judges] / eta
+    return trial.now
+
+
+def _losses(trial: SupervisedLearner, now: Candidate, judges: NDArray) -> NDArray:
+    """Losses of the judges by a classifier of codes with these atoms that look at no label."""
+    assert trial.rho is not None
+    codes = trial.plain_codes(now.vectors, now.codes).codes
+    classifier = trial.rule.fit(trial.training_codes(codes, now.vectors), trial.rho)
+    return trial.losses_of(classifier, codes)[judges]
 
 
 def left_out(labels: Labels) -> NDArray:

@@ -38,18 +38,23 @@ class Scores:
     centres: Codes  # (Z, N) codes of the centres; by atom (CSC) where prepared
     targets: NDArray  # (n, S) where scores should be
     etas: NDArray  # (n,) weight of half the squared distance to the targets
+    at_start: NDArray | None = None  # (n, S) of the codes to start from, where known
 
     def prepared(self) -> Scores:
         """The same for compiled code: plain arrays in double precision, centres by atom (CSC)."""
         arrays = (self.similarity, self.coefficients, self.targets, self.etas)
         similarity, coefficients, targets, etas = (plain(part, np.float64) for part in arrays)
         centres = sparse.csc_array(self.centres).astype(np.float64)
-        return Scores(similarity, coefficients, centres, targets, etas)
+        return Scores(similarity, coefficients, centres, targets, etas, self.at_start)
 
     def take(self, rows: slice | NDArray) -> Scores:
         """Those of some samples."""
         return replace(
-            self, similarity=self.similarity[rows], targets=self.targets[rows], etas=self.etas[rows]
+            self,
+            similarity=self.similarity[rows],
+            targets=self.targets[rows],
+            etas=self.etas[rows],
+            at_start=None if self.at_start is None else self.at_start[rows],
         )
 
     def values(self, codes: Codes) -> NDArray:
@@ -58,8 +63,9 @@ class Scores:
 
     def pulled_back(self, residual: NDArray) -> NDArray:
         r"""What the atoms would add to scores that fall short, :math:`\eta B r`, (n, N)."""
-        carry = (self.etas[:, None] * residual) @ self.coefficients.T
-        return times_codes(carry * self.similarity, self.centres)
+        carry = self.coefficients @ (self.etas[:, None] * residual).T  # as products want it
+        carry *= self.similarity.T
+        return times_codes(carry.T, self.centres)
 
 
 def solve(
@@ -113,12 +119,14 @@ def solve(
     codes = sparse.vstack([sparse.csr_array(part.codes) for part in found], format="csr")
     codes = sparse.csr_array(codes, dtype=problem.cross.dtype)
     converged = np.concatenate([part.converged for part in found])
+    reached = exact.targets - np.concatenate([part.residual for part in found])
     if max_passes is None:
         converged &= np.concatenate([part.finished for part in found])
     return CodingResult(
         codes if options.sparse_output else codes.toarray(),
         converged,
         np.concatenate([part.iterations for part in found]),
+        scores=reached if codes.dtype == np.float64 else None,  # of codes before rounding
     )
 
 
@@ -145,10 +153,12 @@ class RowBlock:
         self._scales = np.where(scales > 0, scales, 1.0)
         n, n_atoms = cross.shape
         start = sparse.csr_array((n, n_atoms)) if arrays.start is None else arrays.start[rows]
+        at_start = self.scores.at_start
+        at_start = self.scores.values(start) if at_start is None else at_start
         self.rows = RowStates(
             start.toarray(),
             np.full((n, n_atoms), -1),
-            self.scores.targets - self.scores.values(start),
+            self.scores.targets - at_start,
             np.zeros(n, np.int64),
             np.zeros(n, np.bool_),
             np.ones(n, np.bool_),
@@ -216,9 +226,11 @@ class RowBlock:
 
     def correlation(self, pending: NDArray) -> NDArray:
         r"""Minus the gradient of the smooth part, :math:`k - K y + \eta B (t - B^\top y)`."""
-        codes = sparse.csr_array(self.rows.codes[pending])
-        pulled = self.scores.take(pending).pulled_back(self.rows.residual[pending])
-        return self.shared.cross[pending] - times(codes, self.shared.gram) + pulled
+        every = len(pending) == len(self.rows.codes)  # all of them are not copied
+        some = slice(None) if every else pending
+        codes = sparse.csr_array(self.rows.codes[some])
+        pulled = self.scores.take(some).pulled_back(self.rows.residual[some])
+        return self.shared.cross[some] - times(codes, self.shared.gram) + pulled
 
     def _admit(self, joining: NDArray) -> None:
         """Let atoms into working sets, with their rows of B."""

@@ -84,6 +84,7 @@ class CodingResult:
     converged: NDArray  # (n,)  did the row stop by tolerance?
     n_iter: NDArray  # (n,)  iterations spent on the row
     why_not: Status = Status.MAX_ITER  # what kept the others from converging
+    scores: NDArray | None = None  # (n, S) of the codes, where they were to be on target
 
     @classmethod
     def closed_form(cls, codes: Codes) -> CodingResult:

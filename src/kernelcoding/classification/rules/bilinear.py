@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...codes import Codes, dense, products, some_rows
+from ...codes import Codes, products, some_rows
 from ...dictionary_learning.frames import SampleFrame
 from ...dictionary_learning.seen import SampleBlock
-from ...long_calls import eigh, product, solve_definite
+from ...long_calls import eigh
 from .. import ridge
 from ..classifiers import BilinearClassifier, Classifier, bilinear_features, squared_norm
+from ..product_kernel import ProductSystem
 from .base import NOTHING, Rule, TrainingCodes
 
 MANY = 2000  # samples that are all centres while atoms are learned; a system is cubic in them
@@ -40,14 +41,12 @@ class BilinearRule(Rule):
         values = np.maximum(values, 0.0)
         root = np.sqrt(data.sample_weight)
         right, ones = vectors.T @ (root[:, None] * data.targets), vectors.T @ root
-        squares = vectors**2
         unit, errors = float(values.mean()) or 1.0, []
-        for regularization in ridge.REGULARIZATIONS * unit:
-            filtered = 1.0 / (values + regularization)
-            inverse = squares @ filtered
+        filters = 1.0 / (values[:, None] + ridge.REGULARIZATIONS * unit)
+        inverses, columns = vectors**2 @ filters, vectors @ (filters * ones[:, None])
+        for filtered, inverse, column in zip(filters.T, inverses.T, columns.T, strict=True):
             solved = vectors @ (filtered[:, None] * right)
             if data.intercept:
-                column = vectors @ (filtered * ones)
                 total = float(root @ column)
                 inverse = inverse - column**2 / total
                 solved = solved - np.outer(column, root @ solved / total)
@@ -85,49 +84,26 @@ class BilinearRule(Rule):
         regularization = rho / (data.targets.shape[1] * data.per_sample)
         if len(data.targets) > MANY:
             return _system_of_some(data, _some_samples(data), regularization).left_out(data)
-        kernel = _product_kernel(data)
-        kernel[np.diag_indices_from(kernel)] += _ridge(kernel, data, regularization)
-        inverse = np.linalg.inv(kernel)
-        solved = inverse @ data.targets
-        diagonal = np.diag(inverse)
-        if data.intercept:
-            ones = inverse.sum(axis=1)
-            solved = solved - np.outer(ones, solved.sum(axis=0) / ones.sum())
-            diagonal = diagonal - ones**2 / ones.sum()
-        return data.targets - solved / diagonal[:, None]
-
-
-def _product_kernel(data: TrainingCodes) -> NDArray:
-    """Of all samples, (n, n); written over the products of their codes, as it may be large."""
-    assert isinstance(data.frame, SampleFrame)
-    codes = dense(data.codes)  # BLAS, zeros and all: as many columns as rows are asked for
-    kernel = product(codes, codes.T.copy())  # of one array, NumPy would mirror a half: that is slow
-    kernel *= data.frame.kernel_matrix
-    return kernel
-
-
-def _ridge(kernel: NDArray, data: TrainingCodes, regularization: float) -> NDArray:
-    """What kernel ridge regression adds to the diagonal; at least the size of rounding errors."""
-    return max(regularization, 1e-14 * float(np.trace(kernel))) / data.sample_weight
+        system = ProductSystem.of(
+            data.codes, data.frame.kernel_matrix, regularization, data.sample_weight
+        )
+        return system.left_out(data.targets, data.intercept)
 
 
 def _on_all_samples(data: TrainingCodes, regularization: float, rate: float) -> BilinearClassifier:
     """Kernel ridge regression with an unpenalised intercept; every sample is a centre."""
     assert isinstance(data.frame, SampleFrame)
-    system = _product_kernel(data)
-    ridge_of = _ridge(system, data, regularization)[:, None]
-    system[np.diag_indices_from(system)] += ridge_of[:, 0]
-    right = np.column_stack([data.targets, np.ones(len(system))])
-    solved = solve_definite(system, right, float(ridge_of.min()))
+    kernel = data.frame.kernel_matrix
+    system = ProductSystem.of(data.codes, kernel, regularization, data.sample_weight)
+    solved = system.solve(np.column_stack([data.targets, np.ones(len(system))]))
     coefficients, ones = solved[:, :-1], solved[:, -1]
     bias = np.zeros(data.targets.shape[1])
     if data.intercept:
         bias = coefficients.sum(axis=0) / ones.sum()
         coefficients = coefficients - np.outer(ones, bias)
     # The solution says what the product kernel makes of it: no second look at a large matrix.
-    fitted = data.targets - bias - ridge_of * coefficients
+    fitted = data.targets - bias - system.ridge[:, None] * coefficients
     penalty = rate * float(np.sum(coefficients * fitted))
-    kernel = data.frame.kernel_matrix
     return BilinearClassifier(coefficients, data.codes, bias, kernel, rate, penalty)
 
 
