@@ -33,6 +33,8 @@ def learned_without(
 ) -> Candidate | None:
     """Atoms learned as those of the learner were, but from other samples than the judges.
 
+    With ``warm_start``, too, they are learned anew: the last fit has seen the judges.
+
     Parameters
     ----------
     model : Trainee
