@@ -94,7 +94,7 @@ def shifted(X, random_state):
 
 def before_training(progress):
     """A callback that keeps the unsupervised dictionary."""
-    return progress.step == "trial"
+    return progress.step == "trial codes"
 
 
 TASK_DRIVEN = {"classifier": "logistic", "training": "task-driven"}

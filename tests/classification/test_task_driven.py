@@ -13,7 +13,7 @@ from helpers.learning import digits
 from helpers.supervised import supervised, task_driven
 from kernelcoding import constraints, persistence, priors
 from kernelcoding.classification import LinearRule, LogisticRule
-from kernelcoding.classification.task_driven import fitting, logistic_loss, training
+from kernelcoding.classification.task_driven import logistic_loss, training, trials
 from kernelcoding.classification.task_driven.atom_steps import ANGLES, atom_gradient
 from kernelcoding.dictionary import PointDictionary
 from kernelcoding.dictionary_learning.frames import LandmarkFrame, SampleFrame
@@ -264,9 +264,10 @@ def test_nothing_is_learned_from_labels_before_the_epochs(data):
     n = len(plain.objective_history_)
     assert_allclose(model.objective_history_[:n], plain.objective_history_)
     assert_array_equal(model.objective_steps_[:n], plain.objective_steps_)
-    trials = ["trial"] * 5 * len(ANGLES)
-    assert list(model.objective_steps_[n:]) == [*trials, "codes", *["epoch"] * 4]
-    assert model.n_iter_ == 4 + 4 * len(ANGLES) + 4
+    begun = ["trial codes", *["trial atoms", "trial codes"] * 4]
+    tried = ["trial"] * 5 * len(ANGLES)
+    assert list(model.objective_steps_[n:]) == [*begun, *tried, "codes", *["epoch"] * 4]
+    assert model.n_iter_ == 4 + 4 + 4 * len(ANGLES) + 4
 
 
 @pytest.mark.parametrize("classifier", ["linear", "bilinear", "max-margin", "logistic"])
@@ -323,7 +324,7 @@ def test_without_refit_the_classifier_of_the_epochs_stays(data):
 @pytest.mark.parametrize("name", list(FORMULATIONS))
 def test_every_coder_with_a_derivative(name, monkeypatch, data):
     """Whatever the trial says: epochs lower the loss of samples that they see."""
-    monkeypatch.setattr(fitting, "mean_and_error", lambda values, weights: (-1.0, 0.0))
+    monkeypatch.setattr(trials, "mean_and_error", lambda values, weights: (-1.0, 0.0))
     X, y, Q, labels = data
     one = FORMULATIONS[name]
     if isinstance(one, NeighbourFit):

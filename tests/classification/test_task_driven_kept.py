@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import kernelcoding as kc
 from helpers.learning import digits
 from helpers.supervised import supervised, task_driven
-from kernelcoding.classification.task_driven import fitting
+from kernelcoding.classification.task_driven import fitting, trials
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def data():
 
 def test_a_dictionary_that_training_would_not_help_is_kept(monkeypatch, data, capsys):
     X, y, Q, _ = data
-    monkeypatch.setattr(fitting, "mean_and_error", lambda values, weights: (-0.04, 0.1))
+    monkeypatch.setattr(trials, "mean_and_error", lambda values, weights: (-0.04, 0.1))
     model = task_driven(verbose=1).fit(X, y)
     assert "loss of samples left out by -0.04 +- 0.1: left" in capsys.readouterr().err
     assert model.training_kept_ == "unsupervised"
@@ -40,15 +40,15 @@ def test_samples_left_out_choose_the_length_of_steps(long, short, taken, monkeyp
     X, y, *_ = data
     lengths, losses = [], {0.1: np.array(long), 0.03: np.array(short)}
 
-    def trial(model, learner, control, labels, judges, angle):
+    def trial(model, learner, start, labels, judges, angle):
         before = np.array([1.0, 0.9, 1.1])
-        return fitting.Plan(0.0, 0.1, before), fitting.Plan(angle, 0.1, losses[angle])
+        return trials.Plan(0.0, 0.1, before), trials.Plan(angle, 0.1, losses[angle])
 
-    teacher = fitting._teacher
-    monkeypatch.setattr(fitting, "_trial", trial)
-    monkeypatch.setattr(fitting, "left_out", lambda labels, rng: np.arange(3))
+    teacher = fitting.teacher
+    monkeypatch.setattr(trials, "_trial", trial)
+    monkeypatch.setattr(trials, "left_out", lambda labels, rng: np.arange(3))
     monkeypatch.setattr(
-        fitting, "_teacher", lambda *given: lengths.append(given[-1]) or teacher(*given)
+        fitting, "teacher", lambda *given: lengths.append(given[-1]) or teacher(*given)
     )
     model = task_driven().fit(X, y)
     assert lengths == ([] if taken is None else [taken])
@@ -65,9 +65,9 @@ def test_labels_by_chance_are_not_learned_by_heart(data):
 def test_mean_and_error_of_weighted_values():
     rng = np.random.default_rng(3)
     values, weights = rng.normal(size=9), np.array([1, 2, 1, 1, 3, 1, 1, 1, 1.0])
-    mean, error = fitting.mean_and_error(values, weights)
+    mean, error = trials.mean_and_error(values, weights)
     assert_allclose(mean, np.average(values, weights=weights))
-    equal = fitting.mean_and_error(values, np.ones(9))
+    equal = trials.mean_and_error(values, np.ones(9))
     assert_allclose(equal[1], np.std(values) / 3.0)
     assert error > 0.0
 
@@ -76,7 +76,13 @@ def test_mean_and_error_of_weighted_values():
 
 
 @pytest.mark.parametrize(
-    ("step", "kept"), [("atoms", "unsupervised"), ("trial", "unsupervised"), ("epoch", None)]
+    ("step", "kept"),
+    [
+        ("atoms", "unsupervised"),
+        ("trial atoms", "unsupervised"),
+        ("trial", "unsupervised"),
+        ("epoch", None),
+    ],
 )
 @pytest.mark.parametrize("how", ["callback", "interrupted"])
 def test_learning_can_be_stopped_anywhere(step, kept, how, data):

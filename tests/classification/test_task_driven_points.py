@@ -11,7 +11,7 @@ import kernelcoding as kc
 from helpers.learning import digits
 from helpers.supervised import supervised, task_driven
 from kernelcoding import constraints, persistence, priors
-from kernelcoding.classification.task_driven import fitting, logistic_loss, training
+from kernelcoding.classification.task_driven import logistic_loss, training, trials
 from kernelcoding.classification.task_driven.atom_steps import ANGLES
 from kernelcoding.classification.task_driven.points import PointFrame, PointSteps, point_gradient
 from kernelcoding.dictionary import PointDictionary
@@ -110,7 +110,7 @@ def test_points_serve_the_classifier_better_and_are_all_that_is_kept(data, tmp_p
 
 def test_points_that_training_would_not_help_are_those_of_dictionary_learning(monkeypatch, data):
     X, y, Q, _ = data
-    monkeypatch.setattr(fitting, "mean_and_error", lambda values, weights: (0.0, 1.0))
+    monkeypatch.setattr(trials, "mean_and_error", lambda values, weights: (0.0, 1.0))
     weight = np.linspace(0.5, 1.5, len(X))
     model = task_driven(update="points").fit(X, y, sample_weight=weight)
     assert model.training_kept_ == "unsupervised"
@@ -140,8 +140,9 @@ def test_scikit_learn_checks_of_points(estimator, check, monkeypatch):
 
 
 @pytest.mark.parametrize("options", [{}, {"n_landmarks": 60}, {"update": "points"}])
-def test_samples_that_a_function_leaves_as_they_are(options, data):
+def test_samples_that_a_function_leaves_as_they_are(options, monkeypatch, data):
     """The same atoms, up to rounding, as without it (all samples: in other coordinates)."""
+    monkeypatch.setattr(trials, "mean_and_error", lambda values, weights: (-1.0, 0.0))
     X, y, Q, _ = data
     same = task_driven(augment=lambda batch, random_state: batch, **options).fit(X, y)
     plain = task_driven(**options).fit(X, y)
@@ -150,7 +151,8 @@ def test_samples_that_a_function_leaves_as_they_are(options, data):
 
 
 @pytest.mark.parametrize("options", [{}, {"n_landmarks": 60}, {"update": "points"}])
-def test_the_function_is_given_batches_of_training_samples(options, data):
+def test_the_function_is_given_batches_of_training_samples(options, monkeypatch, data):
+    monkeypatch.setattr(trials, "mean_and_error", lambda values, weights: (-1.0, 0.0))
     X, y, Q, labels = data
     seen = []
 
@@ -164,7 +166,7 @@ def test_the_function_is_given_batches_of_training_samples(options, data):
     assert_array_equal(X, before)
     known = {row.tobytes() for row in X}
     assert all(row.tobytes() in known for batch in seen for row in batch)
-    n_judges = len(fitting.left_out(model._labels, np.random.RandomState(0)))
+    n_judges = len(trials.left_out(model._labels, np.random.RandomState(0)))
     epochs = 4 * len(ANGLES) * (len(X) - n_judges) + 4 * len(X)  # of trials, of the training
     assert sum(map(len, seen)) == epochs
     again = clone(model).fit(X, y)
@@ -174,8 +176,8 @@ def test_the_function_is_given_batches_of_training_samples(options, data):
 
 def test_epochs_with_shifts_lower_the_loss_of_shifted_digits(monkeypatch, data):
     """Which the trial, judging by digits as they are, need not want: a pixel is much of eight."""
-    monkeypatch.setattr(fitting, "ANGLES", ANGLES[:1])
-    monkeypatch.setattr(fitting, "mean_and_error", lambda values, weights: (-1.0, 0.0))
+    monkeypatch.setattr(trials, "ANGLES", ANGLES[:1])
+    monkeypatch.setattr(trials, "mean_and_error", lambda values, weights: (-1.0, 0.0))
     X, y, Q, labels = data
     moved = shifted(Q, np.random.RandomState(7))
     options = {"max_iter": 10, "n_landmarks": 100, "classifier": "logistic"}

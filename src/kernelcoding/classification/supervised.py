@@ -114,11 +114,11 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
         without labels, then changes its atoms along the gradient of the logistic loss of all
         classes at plain codes (Mairal, Bach and Ponce, 2012, here for atoms of H): labels never
         enter a code. It has as many epochs as ``max_iter`` and does not look at ``eta``;
-        ``"logistic"`` then is the classifier with this loss, others are fitted afterwards. A trial
-        on four of five samples comes first: unless the loss of the others falls by more than half
-        its standard error, the dictionary stays as it is. It pays for few atoms. Codes are those of
-        KernelSparseCoder without groups, KernelLCC, KernelLLC, or KernelCoder with their priors, a
-        ridge or none.
+        ``"logistic"`` then is the classifier with this loss, others are fitted afterwards. Trials
+        with a dictionary of four of five samples come first: unless the loss of the others falls by
+        more than half its standard error, the dictionary stays as it is. It pays for few atoms.
+        Codes are those of KernelSparseCoder without groups, KernelLCC, KernelLLC, or KernelCoder
+        with their priors, a ridge or none.
     update : {"auto", "points"}, default="auto"
         With ``"points"`` atoms are points of the input space, for task-driven training with the
         Gaussian kernel: the model then keeps these alone, and coding a sample takes one kernel
@@ -145,8 +145,8 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
         of the run that was kept.
     objective_steps_ : array of str of shape (n_half_steps,)
         Which half-step each was after: "codes", "atoms", "classifier", and "kernel" where that is
-        joint. In task-driven training also "trial" (mean loss of samples left out) and "epoch"
-        (mean loss of all and the classifier's penalty, as "codes" is before the first epoch).
+        joint. In task-driven training also "trial atoms" and "trial codes" (without labels),
+        "trial" (mean loss of samples left out) and "epoch" (that of all, penalised; first "codes").
     eta_, rho_ : float
         The numbers that "auto" stood for; ``rho_`` of the joint objective.
     training_kept_ : str

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-ROUND_ENDS = ("codes", "trial", "epoch")  # one half-step in each round
+ROUND_ENDS = ("codes", "trial codes", "trial", "epoch")  # one half-step in each round
 
 
 @dataclass(frozen=True, slots=True)

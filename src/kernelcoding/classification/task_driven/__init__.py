@@ -2,8 +2,9 @@
 
 from .augmentation import Augment
 from .checks import POINTS, TASK_DRIVEN, check_training
-from .fitting import UNSUPERVISED, PlainLearner, of_points, train
+from .fitting import UNSUPERVISED, train
 from .multinomial import last_rule
+from .plain import PlainLearner, of_points
 
 __all__ = [
     "POINTS",
