@@ -19,7 +19,7 @@ from .base import NOTHING, Rule, TrainingCodes
 
 MANY = 2000  # samples that are all centres while atoms are learned; a system is cubic in them
 CENTRES = 500  # of more samples
-JUDGED = 1500  # samples on which rho is chosen, by a spectrum
+JUDGED = 750  # samples on which rho is chosen, by a spectrum
 
 
 class BilinearRule(Rule):
