@@ -19,7 +19,9 @@ from .base import NOTHING, Rule, TrainingCodes
 
 MANY = 2000  # samples that are all centres while atoms are learned; a system is cubic in them
 CENTRES = 500  # of more samples
-JUDGED = 750  # samples on which rho is chosen, by a spectrum
+# Samples on which rho is chosen, by a spectrum, which is cubic in them: rho is one of few values,
+# and errors left out are flat around the best.
+JUDGED = 750
 
 
 class BilinearRule(Rule):
