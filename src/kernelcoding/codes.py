@@ -32,6 +32,11 @@ def some_rows(codes: Codes, rows: slice) -> Codes:
     return codes if rows == slice(0, codes.shape[0]) else codes[rows]
 
 
+def count_nonzero(codes: Codes) -> int:
+    """Numbers of all codes that are not zero."""
+    return int(np.count_nonzero(codes.data if is_csr(codes) else codes))
+
+
 def columns_used(codes: Codes) -> NDArray:
     """Atoms that any of the codes uses, in ascending order."""
     return np.unique(codes.nonzero()[1])

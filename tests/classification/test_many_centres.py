@@ -95,6 +95,23 @@ def test_samples_left_out_are_judged_without_them(few, data, monkeypatch):
         assert_allclose(found[i], features(data, chosen)[i] @ coefficients + bias, atol=1e-7)
 
 
+@pytest.mark.parametrize("many", [True, False])
+@pytest.mark.parametrize("exact", [True, False])
+def test_one_factor_gives_classifier_and_scores_left_out(many, exact, data, monkeypatch):
+    monkeypatch.setattr(bilinear, "MANY", 50 if many else 100)
+    monkeypatch.setattr(bilinear, "_some_samples", lambda *given: np.arange(0, 60, 5))
+    rule = bilinear.BilinearRule(RHO, data.intercept)
+    found, scores = rule.fit_with_left_out(data, RHO, exact)
+    alone = rule.fit(data, RHO, exact=exact)
+    few = many and not exact
+    chosen = np.arange(0, 60, 5) if few else np.arange(60)
+    coefficients, bias = written_out(data, chosen)
+    wanted = features(data, chosen) @ coefficients + bias
+    assert_allclose(found.scores(data.codes, data.frame.kernel_matrix), wanted, atol=1e-5)
+    assert_allclose([found.penalty, found.rate], [alone.penalty, alone.rate], rtol=1e-6)
+    assert_allclose(scores, rule.left_out(data, RHO), atol=1e-9)
+
+
 def test_the_objective_falls_and_labels_are_found(few):
     X, y = load_digits(n_class=4, return_X_y=True)
     X, y = normalize(X[:240]), y[:240]

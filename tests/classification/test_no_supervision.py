@@ -125,9 +125,9 @@ def test_the_control_learns_without_labels(classifier, digits, monkeypatch):
     weight = np.ones(len(X))
     weight[supervision_trial.left_out(supervision_trial.Labels.of(y))] = 0.0
     monkeypatch.setattr(kc.KernelDictionaryLearning, "_start", same_start)
-    plain = kc.KernelDictionaryLearning(
-        coder, n_atoms=15, max_iter=supervision_trial.ROUNDS, tol=0.0
-    ).fit(X, sample_weight=weight)
+    plain = kc.KernelDictionaryLearning(coder, n_atoms=15, max_iter=2, tol=0.0).fit(
+        X, sample_weight=weight
+    )
     with_labels, without = grams
     assert_allclose(without, plain.dictionary_.gram, atol=1e-6)
     assert np.abs(with_labels - without).max() > 1e-3
@@ -138,3 +138,39 @@ def test_judges_are_one_of_four_of_every_class():
     labels = supervision_trial.Labels.of(y)
     judges = supervision_trial.left_out(labels)
     assert [np.count_nonzero(y[judges] == name) for name in "abc"] == [10, 5, 2]
+
+
+def price_of(classifier):
+    """Of all coefficients, and of a unit of squared norm where that is known."""
+    return classifier.penalty, getattr(classifier, "rate", 0.0)
+
+
+@pytest.mark.parametrize("classifier", kc.classification.rules.RULES)
+@pytest.mark.parametrize("changes", [{}, {"rho": 0.01}, {"eta": 0.1}])
+def test_the_first_classifier_is_the_best_one_at_the_weights_that_were_chosen(
+    classifier, changes, digits, monkeypatch
+):
+    """That of the choice is the same, unless the penalty was given."""
+    X, y, *_ = digits
+    first, original = [], learner_room.SupervisedLearner.classify
+
+    def spy(self):
+        is_first = self.classifier is None
+        objective = original(self)
+        if is_first:
+            data = self.training_codes(self.now.codes, self.now.vectors)
+            best = self.rule.fit(data, self.rho)
+            similarity = self.frame.kernel_matrix
+            scores = [c.scores(self.now.codes, similarity) for c in (self.classifier, best)]
+            first.append((scores, [price_of(c) for c in (self.classifier, best)]))
+            mean = np.mean(self.losses_of(best, self.now.codes)) + best.penalty
+            first.append((objective, self._coded.objective + mean))
+        return objective
+
+    monkeypatch.setattr(learner_room.SupervisedLearner, "classify", spy)
+    monkeypatch.setattr(learner_room, "helps", lambda *_: True)
+    learned(classifier, max_iter=1, **changes).fit(X, y)
+    (scores, prices), objectives = first[:2]
+    assert_allclose(*scores, atol=1e-4)
+    assert_allclose(*prices, rtol=1e-3)
+    assert_allclose(*objectives, rtol=1e-5)

@@ -44,5 +44,10 @@ def test_samples_left_out_are_predicted_by_refits(parts, intercept, monkeypatch)
     codes, kernel, weight, targets = parts
     features = np.linalg.cholesky((codes @ codes.T) * kernel + 1e-10 * np.eye(N))
     expected = ridge_left_out(features, targets, weight, 0.3, intercept)
-    found = ProductSystem.of(codes, kernel, 0.3, weight).left_out(targets, intercept)
-    assert_allclose(found, expected, atol=1e-6)
+    system = ProductSystem.of(codes, kernel, 0.3, weight)
+    found = system.regression(targets, intercept, judged=True)
+    assert_allclose(found.left_out, expected, atol=1e-6)
+    alone = system.regression(targets, intercept)
+    assert alone.left_out is None
+    assert_allclose(found.coefficients, alone.coefficients, atol=1e-9)
+    assert_allclose(found.bias, alone.bias, atol=1e-9)

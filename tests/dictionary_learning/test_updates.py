@@ -10,15 +10,20 @@ import kernelcoding as kc
 from helpers.cases import gaussian
 from helpers.learning import WORLDS, never_rises, sparse_codes, world
 from kernelcoding.codes import dense
-from kernelcoding.dictionary_learning.coding import code_all, objective_at
+from kernelcoding.dictionary import PointDictionary
+from kernelcoding.dictionary_learning.coding import Everywhere, code_all, objective_at, solve_all
 from kernelcoding.dictionary_learning.preimages import preimages
 from kernelcoding.dictionary_learning.state import unit_norms
 from kernelcoding.dictionary_learning.sums import Loads
 from kernelcoding.dictionary_learning.updates import gradient, ksvd
 from kernelcoding.dictionary_learning.updates.points import move_points
-from kernelcoding.dictionary_learning.updates.quadratic import closed_form, coordinate_descent
+from kernelcoding.dictionary_learning.updates.quadratic import (
+    closed_form,
+    coordinate_descent,
+    squares_over,
+)
 from kernelcoding.formulations import SoftAssignment
-from kernelcoding.kernels import Linear, Polynomial
+from kernelcoding.kernels import Gaussian, Linear, Polynomial
 from kernelcoding.solvers.result import Options
 from reference.features import quadratic_features
 from reference.learning import descent_sweep, error, ksvd_sweep, numeric_gradient
@@ -331,3 +336,32 @@ def test_sums_measure_the_objective_up_to_a_constant(kind, rng):
     constant = 0.5 * np.mean((here.samples**2).sum(axis=1))
     value = here.sums(codes).value(here.frame, vectors) + constant
     assert_allclose(value, error(here.samples, atoms, codes))
+
+
+@pytest.mark.parametrize("rank", [6, 4])
+def test_squares_over_a_matrix_are_those_of_its_pseudoinverse(rank, rng):
+    half = rng.normal(size=(6, rank)) * np.geomspace(1e-2, 1e2, 6)[:, None]
+    matrix = half @ half.T
+    rows = rng.normal(size=(9, rank)) @ half.T
+    wanted = np.einsum("ij,ij->i", rows, rows @ np.linalg.pinv(matrix, rcond=1e-13))
+    assert_allclose(squares_over(rows, matrix), wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_codes_without_sums_are_those_with_them(blocks, rng, monkeypatch):
+    from kernelcoding.dictionary_learning import frames
+
+    X = rng.normal(size=(40, 3))
+    if blocks > 1:
+        monkeypatch.setattr(frames, "KEPT", 0)
+        monkeypatch.setattr(frames, "BLOCK", 1)  # sixteen samples per block
+    frame = frames.LandmarkFrame(PointDictionary(Gaussian(0.5), X[:8], np.arange(8)), X)
+    vectors = frame.samples(np.arange(5))
+    formulation, options = kc.KernelSparseCoder(alpha=0.05).formulation(), Options(tol=1e-10)
+    wanted = code_all(frame, vectors, Everywhere(formulation), options, keep_codes=True)
+    found = solve_all(frame, vectors, formulation, options)
+    assert len(list(frame.blocks(vectors))) == blocks
+    assert_array_equal(dense(found.codes), dense(wanted.codes))
+    assert found.convergence == wanted.convergence
+    again = solve_all(frame, vectors, formulation, options, found.codes)
+    assert_allclose(dense(again.codes), dense(wanted.codes), atol=1e-7)

@@ -32,6 +32,10 @@ class LinearClassifier:
         penalty = self.penalty * float(np.sum(weights**2)) / before if before > 0.0 else 0.0
         return LinearClassifier(weights, self.bias, penalty)
 
+    def priced(self, factor: float) -> LinearClassifier:
+        """The same with another weight of its penalty."""
+        return replace(self, penalty=factor * self.penalty)
+
 
 @dataclass(frozen=True, slots=True)
 class BilinearClassifier:
@@ -65,6 +69,10 @@ class BilinearClassifier:
         kernel = self.kernel[used][:, used]
         penalty = self.rate * squared_norm(self.coefficients[used], agreements, kernel)
         return replace(self, centres=centres, penalty=penalty)
+
+    def priced(self, factor: float) -> BilinearClassifier:
+        """The same with another weight of its penalty."""
+        return replace(self, rate=factor * self.rate, penalty=factor * self.penalty)
 
 
 Classifier = LinearClassifier | BilinearClassifier

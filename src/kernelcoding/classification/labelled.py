@@ -42,6 +42,11 @@ class LastScores:
         same = len(asked) == len(self._asked) and all(map(operator.is_, asked, self._asked))
         return self._scores if same else None
 
+    def rename(self, before: tuple[object, ...], after: tuple[object, ...]) -> None:
+        """What the scores are of begins with other objects now, which have the same scores."""
+        if all(map(operator.is_, before, self._asked)):
+            self._asked = after + self._asked[len(after) :]
+
     def of(self, asked: tuple[object, ...], compute: Callable[[], NDArray]) -> NDArray:
         """The scores, computed unless they are known."""
         found = self.known(asked)

@@ -54,8 +54,10 @@ def last_classifier(
         elif isinstance(last, MultinomialRule) and last is not learner.rule:
             scale = scale_of(dense(coded.codes), data.sample_weight)
             rho = last.of_joint(rho, data.eta, scale)
-        classifier = last.fit(data, rho)
-    return Last(classifier, Calibration(labels, last.left_out(data, rho)), coded.convergence)
+        classifier, scores = last.fit_with_left_out(data, rho)
+    else:
+        scores = last.left_out(data, rho)
+    return Last(classifier, Calibration(labels, scores), coded.convergence)
 
 
 def _of_far_samples(learner: FarLearner, best: Candidate, rule: Rule) -> Last:

@@ -11,13 +11,13 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes import Codes, some_rows
+from ..codes import Codes, count_nonzero, some_rows
 from ..dictionary_learning.coding import (
-    Coded,
     Everywhere,
     FormulationAt,
-    code_all,
+    Solved,
     problem_of,
+    solve_all,
     total,
 )
 from ..dictionary_learning.frames import Frame
@@ -126,12 +126,20 @@ class SupervisedLearner(AtomLearner):
         objective = super().code()
         return self.classify() if first else objective
 
+    def objective_of(self, candidate: Candidate) -> float:
+        """As without labels; an update that scales atoms leaves all scores as they are."""
+        now, is_scaled = self.now, candidate.classifier is not self.now.classifier
+        if is_scaled and _same_count(now.codes, candidate.codes):  # else an atom is gone
+            self._last_scores.rename(
+                (now.codes, now.classifier), (candidate.codes, candidate.classifier)
+            )
+        return super().objective_of(candidate)
+
     def classify(self) -> float:
         """The best classifier of the present codes."""
         before = self.classifier
-        if before is None:
-            self._choose()
-        found = self._fitted(before)
+        found = self._choose() if before is None else None
+        found = found or self._fitted(before)
         # That of the classifier before comes first, as the codes have asked for it already.
         known = 0.0 if before is None else self._mean_loss(before) + before.penalty
         change = self._mean_loss(found) + found.penalty - known
@@ -147,20 +155,27 @@ class SupervisedLearner(AtomLearner):
         data = self.training_codes(self.now.codes, self.now.vectors)
         return self.rule.fit(data, self.rho, before, exact=self.rule.exact_rounds)
 
-    def _choose(self) -> None:
+    def _choose(self) -> Classifier | None:
         """Weights of the loss and of the classifier's penalty, by scores of samples left out.
 
         A label that cannot be predicted is noise to a dictionary, which would learn it by heart:
         the loss counts the less, the less of the labels is predictable, and the less, the more
         the codes follow their labels. Where next to nothing can be predicted, or where codes
         follow labels and a trial does not help samples left out, there is no supervision.
+
+        Returns
+        -------
+        Classifier or None
+            The best one of the present codes, where it was found on the way.
         """
         chosen, self.eta = self.eta is None, self.eta or self.wanted.unit
         data = self.training_codes(self.now.codes, self.now.vectors)
         rho = self.rule.choose_rho(data) if self.rho is None else self.rho
+        classifier = None
         if chosen:
-            skill = self.wanted.labels.skill(self.rule.left_out(data, rho))
-            classifier = self.rule.fit(data, rho, exact=False)
+            exact = self.rule.exact_rounds
+            classifier, scores = self.rule.fit_with_left_out(data, rho, exact=exact)
+            skill = self.wanted.labels.skill(scores)
             self.eta *= max(skill**CAUTION, LEAST)
             following = self._following(classifier)
             self.eta /= max(following, 1.0)
@@ -169,7 +184,11 @@ class SupervisedLearner(AtomLearner):
                 self.eta = NO_SUPERVISION * self.wanted.unit
             if self.rho is None:  # the same classifier
                 rho *= self.eta / self.wanted.unit
+                classifier = classifier.priced(self.eta / self.wanted.unit)
+            else:
+                classifier = None
         self.rho = rho
+        return classifier
 
     def _following(self, classifier: Classifier) -> float:
         r"""How far codes follow their labels: c, where looking at them divides errors by 1 + c.
@@ -216,10 +235,10 @@ class SupervisedLearner(AtomLearner):
             lambda: self._codes_of_landmarks(vectors),
         )
 
-    def plain_codes(self, vectors: NDArray, start: Codes | None = None) -> Coded:
+    def plain_codes(self, vectors: NDArray) -> Solved:
         """Codes of all samples that look at no labels, as ``transform`` will give them."""
-        vectors, plain = self.frame.renewed(vectors), Everywhere(self.formulation)
-        return code_all(self.frame, vectors, plain, self.options, start, keep_codes=True)
+        vectors = self.frame.renewed(vectors)
+        return solve_all(self.frame, vectors, self.formulation, self.options)
 
     def _codes_of_landmarks(self, vectors: NDArray) -> Codes:
         landmarks, weights = self.frame.landmarks, self.frame.weights(vectors)
@@ -240,6 +259,13 @@ class SupervisedLearner(AtomLearner):
         """What a classifier of the present codes adds to the mean objective."""
         losses = self.losses_of(classifier, self.now.codes)
         return total(losses, self.frame.sample_weight) / self.frame.total_weight
+
+
+def _same_count(before: Codes | None, after: Codes | None) -> bool:
+    """Whether both have as many numbers that are not zero."""
+    if before is None or after is None:
+        return False
+    return count_nonzero(before) == count_nonzero(after)
 
 
 def loss_unit(frame: Frame, targets: NDArray) -> float:

@@ -3,6 +3,7 @@ r"""The system of kernel ridge regression with the product kernel :math:`k(x, x'
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,14 @@ from scipy import linalg
 
 from ..codes import Codes, dense, times
 from ..long_calls import factor_of_half, lower_half, solve_definite
+
+
+class Regression(NamedTuple):
+    """Kernel ridge regression with an intercept that costs nothing."""
+
+    coefficients: NDArray  # (n, S)
+    bias: NDArray  # (S,)
+    left_out: NDArray | None = None  # (n, S) what each sample is predicted by the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +62,28 @@ class ProductSystem:
         """The solution of the system."""
         return solve_definite(self, right, float(self.ridge.min()))
 
-    def left_out(self, targets: NDArray, intercept: bool) -> NDArray:
-        """What each sample is predicted by regression on the others, (n, S)."""
-        upper, _ = factor_of_half(lower_half(self, np.float64))
+    def regression(self, targets: NDArray, intercept: bool, judged: bool = False) -> Regression:
+        """The best classifier; judged, also what each sample is predicted by the others."""
         right = np.column_stack([targets, np.ones(len(self))])
-        solved = linalg.cho_solve((upper, False), right, check_finite=False)
-        solved, ones = solved[:, :-1], solved[:, -1]
-        (invert,) = linalg.get_lapack_funcs(("trtri",), (upper,))
-        half = np.triu(invert(upper, overwrite_c=1)[0])
-        diagonal = np.einsum("ij,ij->i", half, half)
+        if judged:
+            upper, _ = factor_of_half(lower_half(self, np.float64))
+            solved = linalg.cho_solve((upper, False), right, check_finite=False)
+        else:
+            solved = self.solve(right)
+        coefficients, ones = solved[:, :-1], solved[:, -1]
+        bias = np.zeros(targets.shape[1])
         if intercept:
-            solved = solved - np.outer(ones, solved.sum(axis=0) / ones.sum())
-            diagonal = diagonal - ones**2 / ones.sum()
-        return targets - solved / diagonal[:, None]
+            bias = coefficients.sum(axis=0) / ones.sum()
+            coefficients = coefficients - np.outer(ones, bias)
+        if not judged:
+            return Regression(coefficients, bias)
+        diagonal = _inverse_diagonal(upper) - intercept * ones**2 / ones.sum()
+        return Regression(coefficients, bias, targets - coefficients / diagonal[:, None])
+
+
+def _inverse_diagonal(upper: NDArray) -> NDArray:
+    """Of the matrix whose Cholesky factor this is; it is written over."""
+    (invert,) = linalg.get_lapack_funcs(("trtri",), (upper,))
+    half = np.triu(invert(upper, overwrite_c=1)[0])
+    found: NDArray = np.einsum("ij,ij->i", half, half)
+    return found

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codes import Codes, dense, is_csr, second_moment
-from ..dictionary_learning.updates.quadratic import times_inverse
+from ..dictionary_learning.updates.quadratic import squares_over, times_inverse
 from ..long_calls import eigh
 
 # Regularizations that are tried, relative to the mean curvature, and samples they are judged on.
@@ -99,6 +99,12 @@ def solve_definite(matrix: NDArray, right: NDArray) -> NDArray:
     solved = np.zeros_like(right)
     solved[used] = times_inverse(right[used].T, matrix[np.ix_(used, used)]).T
     return solved
+
+
+def inverse_squares(matrix: NDArray, rows: NDArray) -> NDArray:
+    """``x' pinv(M) x`` of each row x, for a positive semi-definite matrix M."""
+    used = np.diag(matrix) > 0.0
+    return squares_over(rows[:, used], matrix[np.ix_(used, used)])
 
 
 def best_regularization(

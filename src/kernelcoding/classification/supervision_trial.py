@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dictionary_learning.coding import solve_all
 from ..dictionary_learning.learner import AtomLearner
 from ..dictionary_learning.state import Candidate
 from ..dictionary_learning.updates import update_for
@@ -17,7 +18,6 @@ from .labels import Labels
 if TYPE_CHECKING:
     from .learner import SupervisedLearner
 
-ROUNDS = 2  # of learning with and without labels
 LEFT_OUT = 4  # one of so many samples judges
 
 
@@ -25,7 +25,7 @@ def helps(learner: SupervisedLearner, eta: float, rho: float) -> bool:
     """Whether labels lower the loss of samples left out, whose codes look at no label.
 
     Both dictionaries start from the learner's present atoms and codes and learn from three of four
-    samples: the others have no weight.
+    samples, as the others have no weight: atoms, codes with or without labels, and atoms again.
 
     Parameters
     ----------
@@ -44,33 +44,34 @@ def helps(learner: SupervisedLearner, eta: float, rho: float) -> bool:
     penalty = rho * eta / learner.wanted.unit  # the same classifier
     wanted = replace(learner.wanted, eta=eta, rho=penalty)
     with_labels = learner.on_trial(frame, wanted)
+    with_labels.now = replace(with_labels.now, codes=learner.now.codes)  # nearly done
+    with_labels.code()
+    with_labels.improve()  # no code has looked at a label so far: the same without labels
     without = AtomLearner(
         frame,
-        learner.now.vectors,
+        with_labels.now.vectors,
         learner.formulation,
         learner.options,
         update_for("auto", learner.formulation),
     )
-    learned = [_learned(trial, learner) for trial in (with_labels, without)]
-    with_them, control = (_losses(with_labels, now, judges) for now in learned)
+    without.now = replace(without.now, codes=with_labels.now.codes)
+    for trial in (with_labels, without):
+        trial.code()
+        trial.improve()
+    with_them, control = (
+        _losses(with_labels, trial.now, judges) for trial in (with_labels, without)
+    )
     return bool(np.average(with_them - control, weights=learner.loss_weight[judges]) < 0.0)
-
-
-def _learned(trial: AtomLearner, learner: SupervisedLearner) -> Candidate:
-    """Atoms after some rounds; where labels are looked at is up to the learner on trial."""
-    trial.now = replace(trial.now, codes=learner.now.codes)  # of these atoms: nearly done
-    trial.code()
-    for _ in range(ROUNDS):
-        for _, step in trial.steps:
-            step()
-    return trial.now
 
 
 def _losses(trial: SupervisedLearner, now: Candidate, judges: NDArray) -> NDArray:
     """Losses of the judges by a classifier of codes with these atoms that look at no label."""
     assert trial.rho is not None
-    codes = trial.plain_codes(now.vectors, now.codes).codes
-    classifier = trial.rule.fit(trial.training_codes(codes, now.vectors), trial.rho)
+    codes = solve_all(trial.frame, now.vectors, trial.formulation, trial.options, now.codes).codes
+    data, exact = trial.training_codes(codes, now.vectors), trial.rule.exact_rounds
+    # Where few samples are centres they are the same with and without labels.
+    centres_of = None if exact else trial.classifier
+    classifier = trial.rule.fit(data, trial.rho, centres_of, exact)
     return trial.losses_of(classifier, codes)[judges]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,6 +158,57 @@ def coded_of(frame: Frame, vectors: NDArray, found: Part) -> Coded:
     sums = Sums(moment, found.second, frame.total_weight)
     objective = found.objective / frame.total_weight
     return Coded(codes, sums, objective, found.worst, found.usage, found.convergence)
+
+
+class Solved(NamedTuple):
+    """Codes of some samples, and how they ended."""
+
+    codes: Codes
+    convergence: Convergence
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedPart:
+    """The same of some blocks."""
+
+    blocks: tuple[Codes, ...]
+    convergence: Convergence
+
+    def plus(self, other: SolvedPart) -> SolvedPart:
+        """What both know."""
+        return SolvedPart(self.blocks + other.blocks, self.convergence + other.convergence)
+
+
+def solve_block(block: SampleBlock, now: Pass) -> SolvedPart:
+    """Codes of some samples."""
+    problem, formulation = problem_of(block, now.gram, now.facts), now.formulation_at(block)
+    before = None if now.start is None else some_rows(now.start, block.rows)
+    result = formulation.solve(problem, replace(now.options, start=before))
+    return SolvedPart((result.codes,), result.convergence)
+
+
+def solve_all(
+    frame: Frame,
+    vectors: NDArray,
+    formulation: Formulation,
+    options: Options,
+    start: Codes | None = None,
+) -> Solved:
+    """Codes of all samples, where nothing is learned from them: sums cost as much as codes do.
+
+    Parameters
+    ----------
+    frame, vectors, options
+        As in :func:`code_all`.
+    formulation : Formulation
+        The same for all samples.
+    start : codes of all samples, default=None
+        Where solvers begin.
+    """
+    gram = frame.gram(vectors)
+    now = Pass(gram, GramFacts(gram), Everywhere(formulation), options, start)
+    found = frame.map_reduce(solve_block, vectors, (now,), SolvedPart.plus)
+    return Solved(stacked(found.blocks), found.convergence)
 
 
 def total(values: NDArray, sample_weight: NDArray | None) -> float:

@@ -165,7 +165,8 @@ class RowBlock:
             np.zeros(n, np.bool_),
         )
         self._low = np.empty((0, scores.coefficients.shape[1]))  # rows of B, as they were needed
-        self._admit(self.rows.codes != 0.0)
+        self._waiting: list[tuple[NDArray, NDArray]] = []  # rows and atoms of those that come next
+        self._admit(*start.nonzero())
 
     def solve(self, options: RowOptions, max_iter: int, max_passes: int) -> None:
         """Passes over the rows in which atoms still violate their conditions.
@@ -188,7 +189,8 @@ class RowBlock:
             pending = np.flatnonzero(~self.rows.finished)
             if not len(pending):
                 break
-            self._admit(joining)
+            self._admit(*np.nonzero(joining))
+            self._respond()
             self._solve_working_sets(options, pending, max_iter)
 
     def _solve_working_sets(self, options: RowOptions, pending: NDArray, max_iter: int) -> None:
@@ -232,13 +234,19 @@ class RowBlock:
         pulled = self.scores.take(some).pulled_back(self.rows.residual[some])
         return self.shared.cross[some] - times(codes, self.shared.gram) + pulled
 
-    def _admit(self, joining: NDArray) -> None:
-        """Let atoms into working sets, with their rows of B."""
+    def _admit(self, rows: NDArray, atoms: NDArray) -> None:
+        """Let atoms into working sets; their rows of B come after the others."""
+        waiting = sum(len(before) for before, _ in self._waiting)
+        self.rows.place[rows, atoms] = len(self._low) + waiting + np.arange(len(rows))
+        self._waiting.append((rows, atoms))
+
+    def _respond(self) -> None:
+        """Rows of B of the atoms that were let in since, together: they have the same centres."""
         from .._compiled.low_rank import respond
 
-        rows, atoms = np.nonzero(joining)
+        rows, atoms = (np.concatenate(part) for part in zip(*self._waiting, strict=True))
+        self._waiting = []
         places = len(self._low) + np.arange(len(rows))
-        self.rows.place[rows, atoms] = places
         self._low = np.concatenate([self._low, np.empty((len(rows), self._low.shape[1]))])
         scores, order = self.scores, np.argsort(atoms, kind="stable")
         centres = scores.centres

@@ -104,6 +104,12 @@ class Rule(Component):
         """The classifier that minimises loss and penalty; given one, at least a better one."""
         raise NotImplementedError
 
+    def fit_with_left_out(
+        self, data: TrainingCodes, rho: float, exact: bool = True
+    ) -> tuple[Classifier, NDArray]:
+        """Both :meth:`fit` and :meth:`left_out`: they may share what is large."""
+        return self.fit(data, rho, exact=exact), self.left_out(data, rho)
+
     def left_out(self, data: TrainingCodes, rho: float) -> NDArray:
         """Scores of samples by classifiers that were fitted without them, (M, S)."""
         n = len(data.targets)

@@ -19,7 +19,9 @@ from .base import NOTHING, Rule, TrainingCodes
 
 MANY = 2000  # samples that are all centres while atoms are learned; a system is cubic in them
 CENTRES = 500  # of more samples
-JUDGED = 1500  # samples on which rho is chosen, by a spectrum
+# Samples on which rho is chosen, by a spectrum, which is cubic in them: rho is one of few values,
+# and errors left out are flat around the best.
+JUDGED = 750
 
 
 class BilinearRule(Rule):
@@ -68,12 +70,14 @@ class BilinearRule(Rule):
         rate = 0.5 * rho / n_classes
         if isinstance(data.frame, SampleFrame):
             if not exact and len(data.targets) > MANY:
-                return _on_some_samples(data, before, regularization, rate)
-            return _on_all_samples(data, regularization, rate)
+                chosen = _some_samples(data, before)
+                system = _system_of_some(data, chosen, regularization)
+                return _of_some(data, chosen, system, rate)
+            return _of_all(data, regularization, rate)[0]
         centres, kernel = data.codes_of_landmarks(), data.frame.landmarks.facts.double
         agreements = products(centres, centres)
-        system = FewCentres.of(data, centres, agreements * kernel, slice(None), regularization)
-        coefficients, bias = system.solution
+        few = FewCentres.of(data, centres, agreements * kernel, slice(None), regularization)
+        coefficients, bias = few.solution
         penalty = rate * squared_norm(coefficients, agreements, kernel)
         return BilinearClassifier(coefficients, centres, bias, kernel, rate, penalty)
 
@@ -81,30 +85,38 @@ class BilinearRule(Rule):
         """In closed form where every sample is a centre, or some of many are."""
         if not isinstance(data.frame, SampleFrame):
             return super().left_out(data, rho)
-        regularization = rho / (data.targets.shape[1] * data.per_sample)
-        if len(data.targets) > MANY:
-            return _system_of_some(data, _some_samples(data), regularization).left_out(data)
-        system = ProductSystem.of(
-            data.codes, data.frame.kernel_matrix, regularization, data.sample_weight
-        )
-        return system.left_out(data.targets, data.intercept)
+        return self.fit_with_left_out(data, rho, exact=False)[1]
+
+    def fit_with_left_out(
+        self, data: TrainingCodes, rho: float, exact: bool = True
+    ) -> tuple[Classifier, NDArray]:
+        """Of one factor, where both have the same centres."""
+        many = len(data.targets) > MANY
+        if not isinstance(data.frame, SampleFrame) or (many and exact):
+            return super().fit_with_left_out(data, rho, exact)
+        n_classes = data.targets.shape[1]
+        regularization, rate = rho / (n_classes * data.per_sample), 0.5 * rho / n_classes
+        if many:
+            chosen = _some_samples(data)
+            system = _system_of_some(data, chosen, regularization)
+            return _of_some(data, chosen, system, rate), system.left_out(data)
+        classifier, scores = _of_all(data, regularization, rate, judged=True)
+        assert scores is not None
+        return classifier, scores
 
 
-def _on_all_samples(data: TrainingCodes, regularization: float, rate: float) -> BilinearClassifier:
-    """Kernel ridge regression with an unpenalised intercept; every sample is a centre."""
+def _of_all(
+    data: TrainingCodes, regularization: float, rate: float, judged: bool = False
+) -> tuple[BilinearClassifier, NDArray | None]:
+    """A classifier with every sample as a centre; judged, also scores of samples left out."""
     assert isinstance(data.frame, SampleFrame)
     kernel = data.frame.kernel_matrix
     system = ProductSystem.of(data.codes, kernel, regularization, data.sample_weight)
-    solved = system.solve(np.column_stack([data.targets, np.ones(len(system))]))
-    coefficients, ones = solved[:, :-1], solved[:, -1]
-    bias = np.zeros(data.targets.shape[1])
-    if data.intercept:
-        bias = coefficients.sum(axis=0) / ones.sum()
-        coefficients = coefficients - np.outer(ones, bias)
+    coefficients, bias, scores = system.regression(data.targets, data.intercept, judged)
     # The solution says what the product kernel makes of it: no second look at a large matrix.
     fitted = data.targets - bias - system.ridge[:, None] * coefficients
     penalty = rate * float(np.sum(coefficients * fitted))
-    return BilinearClassifier(coefficients, data.codes, bias, kernel, rate, penalty)
+    return BilinearClassifier(coefficients, data.codes, bias, kernel, rate, penalty), scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +192,8 @@ class FewCentres:
         for block in _blocks(data):
             features, own = self.features(block), data.sample_weight[block.rows]
             centred = features - self.mean
-            solved = ridge.solve_definite(self.matrix, centred.T)
-            part = own * np.einsum("ij,ji->i", centred, solved) + data.intercept * share[block.rows]
+            part = own * ridge.inverse_squares(self.matrix, centred)
+            part += data.intercept * share[block.rows]
             missed = data.targets[block.rows] - features @ coefficients - bias
             missed /= np.maximum(1.0 - part, NOTHING)[:, None]
             scores[block.rows] = data.targets[block.rows] - missed
@@ -205,13 +217,12 @@ def _system_of_some(data: TrainingCodes, chosen: NDArray, regularization: float)
     return FewCentres.of(data, centres, product, chosen, regularization)
 
 
-def _on_some_samples(
-    data: TrainingCodes, before: Classifier | None, regularization: float, rate: float
+def _of_some(
+    data: TrainingCodes, chosen: NDArray, system: FewCentres, rate: float
 ) -> BilinearClassifier:
     """A classifier in which few samples have coefficients."""
     assert isinstance(data.frame, SampleFrame)
-    chosen = _some_samples(data, before)
-    few, bias = _system_of_some(data, chosen, regularization).solution
+    few, bias = system.solution
     coefficients = np.zeros((len(data.targets), few.shape[1]))
     coefficients[chosen] = few
     found = BilinearClassifier(

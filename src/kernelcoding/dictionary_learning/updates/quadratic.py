@@ -45,21 +45,50 @@ def closed_form(frame: Frame, vectors: NDArray, sums: Sums) -> NDArray:
 
 def times_inverse(moment: NDArray, second: NDArray) -> NDArray:
     """``moment @ pinv(second)`` for a symmetric, positive semi-definite matrix."""
+    scaled, scale = _unit_diagonal(second)
+    upper = _factor(scaled)
+    if upper is not None and np.min(np.diag(upper)) > INVERTED and len(moment) > len(second):
+        return _times_inverse_of(moment, upper, scale)
+    if upper is not None:
+        return _divided(np.asfortranarray(moment * scale), upper) * scale
+    values, vectors = _spectrum(scaled)
+    return (((moment * scale) @ vectors / values) @ vectors.T) * scale
+
+
+def squares_over(rows: NDArray, second: NDArray) -> NDArray:
+    """``x' pinv(second) x`` of each row x, for a symmetric, positive semi-definite matrix."""
+    scaled, scale = _unit_diagonal(second)
+    upper = _factor(scaled)
+    if upper is None:
+        values, vectors = _spectrum(scaled)
+        half = (rows * scale) @ vectors / np.sqrt(values)
+    else:
+        (solve,) = linalg.get_blas_funcs(("trsm",), (upper, rows))
+        half = solve(1.0, upper, np.asfortranarray(rows * scale), side=1, overwrite_b=1)
+    found: NDArray = np.einsum("ij,ij->i", half, half)
+    return found
+
+
+def _unit_diagonal(second: NDArray) -> tuple[NDArray, NDArray]:
+    """The matrix scaled so that rarely used atoms are not noise, and by what."""
     scale = 1.0 / np.sqrt(np.diag(second))
-    scaled = second * scale * scale[:, None]  # unit diagonal: rarely used atoms are not noise
+    return second * scale * scale[:, None], scale
+
+
+def _factor(scaled: NDArray) -> NDArray | None:
+    """An upper Cholesky factor that can be divided by, if there is one."""
     try:
         upper, _ = linalg.cho_factor(scaled, check_finite=False)
-        least = np.min(np.diag(upper))
-        if least > INVERTED and len(moment) > len(second):
-            return _times_inverse_of(moment, upper, scale)
-        if least > DIVIDED:
-            return _divided(np.asfortranarray(moment * scale), upper) * scale
     except linalg.LinAlgError:
-        pass
+        return None
+    return upper if np.min(np.diag(upper)) > DIVIDED else None
+
+
+def _spectrum(scaled: NDArray) -> tuple[NDArray, NDArray]:
+    """Eigenvalues and eigenvectors, as far as they are not rounding."""
     values, vectors = linalg.eigh(scaled)
     kept = values > 1e-12 * values[-1]
-    half = (moment * scale) @ vectors[:, kept]
-    return ((half / values[kept]) @ vectors[:, kept].T) * scale
+    return values[kept], vectors[:, kept]
 
 
 def _times_inverse_of(rows: NDArray, upper: NDArray, scale: NDArray) -> NDArray:
