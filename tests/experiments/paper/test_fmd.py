@@ -10,7 +10,7 @@ from kernelcoding.experiments.features.colour_covariances import Covariance
 from kernelcoding.experiments.features.colour_statistics import ColourMixture
 from kernelcoding.experiments.features.fisher_pyramids import FisherPyramid
 from kernelcoding.experiments.features.fisher_vectors import Mixture
-from kernelcoding.experiments.paper import fmd, fmd_colours, fmd_views
+from kernelcoding.experiments.paper import fmd, fmd_colours, fmd_scale, fmd_views
 from kernelcoding.experiments.running.runner import run_experiment
 
 
@@ -27,7 +27,7 @@ def photographs(tmp_path, rng):
 
 
 SCALE = replace(
-    fmd.QUICK, rounds=1, n_splits=1, curve_splits=1, sizes=(6,), view_sizes=(6,), read_splits=1,
+    fmd_scale.QUICK, rounds=1, n_splits=1, curve_splits=1, sizes=(6,), view_sizes=(6,), read_splits=1,
     read_sizes=(6,),
     vocabulary=VOCABULARY, mixture=Mixture(2, 4, 8, 400, 10), covariance=Covariance(40, 10),
 )  # fmt: skip
@@ -41,7 +41,7 @@ def run(experiment, home):
 def test_materials_of_two_kinds(photographs):
     experiment = fmd.fmd_experiment(SCALE, quick=True)
     found = run(experiment, photographs)
-    n_words, n_fisher, n_views = 10 + 7 + 8 + 14 + 8, 10 + 7 + 8 + 5, 4 + 7
+    n_words, n_fisher, n_views = 10 + 7 + 2 * 3 + 8 + 14 + 8, 10 + 7 + 8 + 5, 4 + 7
     assert len(found) == len(list(experiment.cells())) == n_words + n_fisher + n_views
     anchor = found["accuracy against atoms/SVC/None/0"]
     assert anchor["value"] == found["all samples, one kernel/SVC/None/0"]["value"]

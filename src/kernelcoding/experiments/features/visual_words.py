@@ -95,8 +95,12 @@ def frequencies(dataset: Dataset, split: Split) -> NDArray:
 
 
 def whitened(n_components: int, dataset: Dataset, split: Split) -> NDArray:
+    """Square roots of frequencies, whitened, unit norm."""
+    return whitened_histograms(exact_root_frequencies(dataset.samples), split, n_components)
+
+
+def whitened_histograms(histograms: NDArray, split: Split, n_components: int) -> NDArray:
     """Histograms projected on principal components of the training part, whitened, unit norm."""
-    histograms = exact_root_frequencies(dataset.samples)
     training = histograms[split.train]
     most = int(WHITENED_SHARE * min(training.shape))
     pca = PCA(min(n_components, most), whiten=True, random_state=0).fit(training)

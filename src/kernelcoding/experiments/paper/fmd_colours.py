@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..definition import Experiment, Variants
 from ..features.colour_covariances import colour_covariances
 from ..features.fisher_vectors import Mixture, fisher_vectors
-from .fmd import FULL, QUICK, FmdScale
+from .fmd_scale import FULL, QUICK, FmdScale
 from .material_views import Combination, Description, named, views_experiment
 
 PROTOCOL = (

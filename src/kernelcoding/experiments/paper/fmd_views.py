@@ -8,10 +8,10 @@ from ..definition import Experiment, Variants
 from ..features.colour_statistics import ColourMixture, colour_fisher_vectors
 from ..features.fisher_pyramids import FisherPyramid
 from . import fisher_pyramids as pyramids
-from .fmd import FULL as WHOLE_SET
-from .fmd import QUICK as FEW_SPLITS
-from .fmd import FmdScale
 from .fmd_colours import covariance_description
+from .fmd_scale import FULL as WHOLE_SET
+from .fmd_scale import QUICK as FEW_SPLITS
+from .fmd_scale import FmdScale
 from .material_views import Combination, Description, named, views_experiment
 
 COLOURS = ColourMixture(

@@ -18,7 +18,8 @@ from sklearn.utils import Bunch
 from ...datasets import fetch_fmd
 from ...kernels import Gaussian, Kernel, View
 from ..definition import Dataset, Experiment, Method, Request, Split, Table
-from .fmd import BEST, FmdScale, every_photograph, fmd_experiment, several_kernels, views_curve
+from .fmd import BEST, every_photograph, fmd_experiment, several_kernels, views_curve
+from .fmd_scale import FmdScale
 from .several_kernel_rows import kernels_collaborative_row, kernels_svm_row
 
 if TYPE_CHECKING:
