@@ -27,8 +27,8 @@ def photographs(tmp_path, rng):
 
 
 SCALE = replace(
-    fmd_scale.QUICK, rounds=1, n_splits=1, curve_splits=1, sizes=(6,), view_sizes=(6,), read_splits=1,
-    read_sizes=(6,),
+    fmd_scale.QUICK, rounds=1, n_splits=1, curve_splits=1, sizes=(6,), view_sizes=(6,),
+    read_splits=1, read_sizes=(6,),
     vocabulary=VOCABULARY, mixture=Mixture(2, 4, 8, 400, 10), covariance=Covariance(40, 10),
 )  # fmt: skip
 
