@@ -29,7 +29,7 @@ def collaborative_row(
     view : str
         Which samples.
     """
-    return Method(name, _collaborative, space, kernel, view)
+    return Method(name, collaborative, space, kernel, view)
 
 
 def pair_row(
@@ -91,7 +91,8 @@ def anchor_rows(
     )
 
 
-def _collaborative(settings: Settings, n_atoms: int) -> Collaborative:
+def collaborative(settings: Settings, n_atoms: int) -> Collaborative:
+    """Ridge codes on a Gram matrix; settings: alpha."""
     return Collaborative(settings["alpha"])
 
 

@@ -209,7 +209,7 @@ def svm_row(name: str, kernel: Kernel, space: Space, view: str = "samples") -> M
     space : mapping
         With C.
     """
-    return Method(name, _kernel_svm, space, kernel, view)
+    return Method(name, kernel_svm, space, kernel, view)
 
 
 def _nearest_head(settings: Settings) -> NearestCode:
@@ -221,7 +221,8 @@ def linear_head(settings: Settings) -> BaseEstimator:
     return make_pipeline(Normalizer(), LinearSVC(C=settings["C"], dual="auto", random_state=0))
 
 
-def _kernel_svm(settings: Settings, n_atoms: int) -> SVC:
+def kernel_svm(settings: Settings, n_atoms: int) -> SVC:
+    """A support vector machine on a Gram matrix; settings: C."""
     return SVC(kernel="precomputed", C=settings["C"])
 
 

@@ -9,16 +9,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.svm import SVC
 
 from ...classification import ResidualClassifier
 from ...coders import BaseKernelCoder
 from ...kernel_learning import KernelLearning
 from ...kernels import Kernel, MultipleKernel, Precomputed
 from ..definition import Method, Settings, Space
-from ..running.classifiers import Collaborative
-from .anchors import RIDGES
-from .rows import CoderBuilder, with_learned_classifier
+from .anchors import RIDGES, collaborative
+from .rows import CoderBuilder, kernel_svm, with_learned_classifier
 
 Kernels = tuple[Kernel, ...]
 
@@ -74,7 +72,7 @@ def kernels_svm_row(name: str, kernels: Kernels, space: Space, view: str = "samp
     space : mapping
         With C; ``weights``, where there are any, are tuples of shares.
     """
-    return Method(name, partial(_on_mean, _machine), space, kernels, view)
+    return Method(name, partial(_on_mean, kernel_svm), space, kernels, view)
 
 
 def kernels_collaborative_row(
@@ -89,7 +87,7 @@ def kernels_collaborative_row(
     space : mapping
         With alpha; ``weights``, where there are any, are tuples of shares.
     """
-    return Method("kernel CRC", partial(_on_mean, _collaborative), space, kernels, view)
+    return Method("kernel CRC", partial(_on_mean, collaborative), space, kernels, view)
 
 
 LEARNED_WEIGHTS = {
@@ -135,15 +133,7 @@ def _with_learned_classifier(
 
 
 def _on_mean(
-    reader: Callable[[Settings], BaseEstimator], settings: Settings, n_atoms: int
+    build: Callable[[Settings, int], BaseEstimator], settings: Settings, n_atoms: int
 ) -> BaseEstimator:
     mean = FunctionTransformer(np.average, kw_args={"axis": 2, "weights": settings.get("weights")})
-    return make_pipeline(mean, reader(settings))
-
-
-def _machine(settings: Settings) -> SVC:
-    return SVC(kernel="precomputed", C=settings["C"])
-
-
-def _collaborative(settings: Settings) -> Collaborative:
-    return Collaborative(settings["alpha"])
+    return make_pipeline(mean, build(settings, n_atoms))
