@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
+from sklearn.utils.validation import check_is_fitted
 
 from .base import SetTransformer, descriptors_per_block, require_enough
 from .mixtures import DiagonalMixture, MixtureSettings
 from .normalization import check_normalization, normalized
-from .sets import DescriptorSets
+from .sets import DescriptorSets, Sets, check_sets
 from .vlad import fitted_pca, rotated
 
 
@@ -120,11 +121,37 @@ class FisherVector(SetTransformer):
         return joined_gradients(nothing, self.mixture_, self.gradients).shape[1]
 
     def _aggregate(self, sets: DescriptorSets) -> NDArray:
+        return self._vectors(self._sums(sets))
+
+    def _sums(self, sets: DescriptorSets) -> PosteriorSums:
         rows = descriptors_per_block(2 * self.mixture_.means.shape[1] + self.n_components)
         points = ((rotated(self.pca_, b.descriptors), b.owners) for b in sets.blocks(rows))
-        sums = PosteriorSums.of(points, len(sets), self.mixture_)
+        return PosteriorSums.of(points, len(sets), self.mixture_)
+
+    def _vectors(self, sums: PosteriorSums) -> NDArray:
         vectors = joined_gradients(sums, self.mixture_, self.gradients)
         return normalized(vectors, self.power, self.norm)
+
+    def transform_unions(self, X: Sets, unions: Sequence[Sequence[int]]) -> NDArray:
+        """One vector per union of sets; the posteriors of a set's descriptors are computed once.
+
+        Parameters
+        ----------
+        X : list of arrays of shape (n_i, d), or of records with ``descriptors``
+            The sets.
+        unions : sequence of sequences of int
+            Which sets belong together; a set may be in several, and one without descriptors gives
+            zero.
+
+        Returns
+        -------
+        vectors : array of shape (n_unions, n_features_out)
+            In the precision of the descriptors.
+        """
+        check_is_fitted(self, "_n_features_out")
+        sets = check_sets(X, ndim=self._descriptor_ndim(), shape=self.descriptor_shape_)
+        vectors = self._vectors(self._sums(sets).joined(unions))
+        return vectors.astype(sets.dtype, copy=False)
 
 
 def check_gradients(gradients: Sequence[str], known: tuple[str, ...]) -> tuple[str, ...]:
@@ -149,6 +176,14 @@ class PosteriorSums:
         """Before any point."""
         shape = (n_sets, *mixture.means.shape)
         return cls(np.zeros(n_sets), np.zeros(shape[:2]), np.zeros(shape), np.zeros(shape))
+
+    def joined(self, unions: Sequence[Sequence[int]]) -> PosteriorSums:
+        """Of unions of the sets."""
+        members = np.zeros((len(unions), len(self.counts)))
+        for union, numbers in enumerate(unions):
+            members[union, list(numbers)] = 1.0
+        parts = (self.counts, self.mass, self.first, self.second)
+        return PosteriorSums(*(np.tensordot(members, part, axes=1) for part in parts))
 
     @classmethod
     def of(

@@ -187,15 +187,17 @@ def cell_vectors(
     cells : tuple of (rows, columns)
         Grids.
     """
+    finest = np.lcm.reduce(cells)  # its cells make up those of every grid
     places = (record.positions + 0.5) / np.array(record.shape)
-    sets = []
-    for grid in cells:
-        along = np.clip(np.floor(places * grid), 0, np.array(grid) - 1).astype(int)
-        numbers = along[:, 0] * grid[1] + along[:, 1]
-        sets += [record.descriptors[numbers == number] for number in range(grid[0] * grid[1])]
-    there = [number for number, own in enumerate(sets) if len(own)]
-    length = len(fisher.get_feature_names_out())
-    vectors = np.zeros((len(sets), length))
-    if there:
-        vectors[there] = fisher.transform([sets[number] for number in there])
+    along = np.clip(np.floor(places * finest), 0, finest - 1).astype(int)
+    numbers = along[:, 0] * finest[1] + along[:, 1]
+    parts = [record.descriptors[numbers == number] for number in range(np.prod(finest))]
+    layout = np.arange(np.prod(finest)).reshape(finest)
+    unions = [
+        cell.ravel().tolist()
+        for rows, columns in cells
+        for row in np.split(layout, rows)
+        for cell in np.split(row, columns, axis=1)
+    ]
+    vectors = fisher.transform_unions(parts, unions).astype(float)
     return vectors.ravel() / max(np.linalg.norm(vectors), np.finfo(float).tiny)
