@@ -14,6 +14,7 @@ from ..kernels.algebra import Composite
 from ..kernels.base import Kernel, Prepared, take
 from ..kernels.single import SingleValues
 from ..memory import require_within_budget, within_budget
+from ..validation import is_finite
 
 # Up to this many atoms the whole matrix costs less than parts of it for some hundred samples.
 SMALL = 4096
@@ -124,10 +125,7 @@ def gram_size(kernel: Kernel, n_atoms: int, dtype: np.dtype) -> float:
 
 def finite_similarities(similarities: NDArray) -> NDArray:
     """The similarities, if they are numbers; ValueError otherwise."""
-    # One sum is far cheaper than a mask of the whole array, and nearly always settles it.
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = similarities.sum()
-    if not np.isfinite(total) and not np.all(np.isfinite(similarities)):
+    if not is_finite(similarities):
         raise ValueError(
             "The kernel returned NaN or infinite similarities. Rescale the samples or change the "
             "kernel's parameters."

@@ -143,7 +143,9 @@ class PointDictionary(Dictionary):
     def similarities(self, X: NDArray) -> tuple[NDArray, NDArray]:
         """``k(x, x)`` of shape (n,) and the cross-similarities of shape (n, N)."""
         prepared = self.kernel.prepare(X)
-        cross = finite_similarities(self.kernel.between(prepared, self._prepared))
+        cross = self.kernel.between(prepared, self._prepared)
+        if cross is not X:  # given similarities have been looked at
+            finite_similarities(cross)
         self_similarity = self.kernel.diagonal_of(prepared)
         unknown = np.isnan(self_similarity)
         finite_similarities(self_similarity[~unknown])

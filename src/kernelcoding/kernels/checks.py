@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 
 from ..sparse_vectors import SparseVectors
 from ..stacks import stack_of
-from ..validation import NO_SPARSE, check_positive
+from ..validation import NO_SPARSE, check_positive, is_finite
 
 __all__ = [
     "as_floats",
@@ -41,10 +41,7 @@ def as_floats(X: ArrayLike, owner: str) -> NDArray:
 
 def require_finite(array: NDArray, owner: str) -> None:
     """Raise when an array holds NaN or infinity."""
-    # One sum is far cheaper than a mask of the whole array, and nearly always settles it.
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = array.sum()
-    if not np.isfinite(total) and not np.isfinite(array).all():
+    if not is_finite(array):
         raise ValueError(
             f"{owner} expected finite values, got NaN or infinity; impute (for example by "
             "sklearn.impute.SimpleImputer) or drop such samples."
