@@ -158,8 +158,9 @@ def admit_block(row, scratch, factor, size, first, count):
         atom = scratch.entering[first + r]
         column = columns[r]
         for i in range(before, size):
+            by = 1.0 / factor[i, i]  # it waits for nothing
             rest = row.gram[atom, index[i]] + row.shift - dot(columns[i - before, :i], column[:i])
-            column[i] = rest / factor[i, i]
+            column[i] = rest * by
         value = scratch.entering_value[first + r]
         direction = value if value != 0.0 else scratch.correlation[atom] + row.common
         if enter(row, scratch, factor, size, atom, value, direction, column):

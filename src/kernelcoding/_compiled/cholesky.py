@@ -139,11 +139,13 @@ def backward(factor, size, x):
     for i in range(whole - 4, -1, -4):
         u0, u1 = factor[i, i:size], factor[i + 1, i:size]
         u2, u3 = factor[i + 2, i:size], factor[i + 3, i:size]
+        # Divisions that wait for nothing: each of the four numbers waits for the one before it.
+        by0, by1, by2, by3 = 1.0 / u0[0], 1.0 / u1[1], 1.0 / u2[2], 1.0 / u3[3]
         dot0, dot1, dot2, dot3 = four_dots(u0[4:], u1[4:], u2[4:], u3[4:], x[i + 4 : size])
-        x3 = (x[i + 3] - dot3) / u3[3]
-        x2 = (x[i + 2] - dot2 - u2[3] * x3) / u2[2]
-        x1 = (x[i + 1] - dot1 - u1[3] * x3 - u1[2] * x2) / u1[1]
-        x0 = (x[i] - dot0 - u0[3] * x3 - u0[2] * x2 - u0[1] * x1) / u0[0]
+        x3 = (x[i + 3] - dot3) * by3
+        x2 = (x[i + 2] - dot2 - u2[3] * x3) * by2
+        x1 = (x[i + 1] - dot1 - u1[3] * x3 - u1[2] * x2) * by1
+        x0 = (x[i] - dot0 - u0[3] * x3 - u0[2] * x2 - u0[1] * x1) * by0
         x[i], x[i + 1], x[i + 2], x[i + 3] = x0, x1, x2, x3
 
 
@@ -175,8 +177,8 @@ def delete(factor, size, position, carry, solved, ones):
     carried_solved, carried_ones = solved[position], ones[position]
     for i in range(position, size - 1):
         rest = carry[i - position : size - 1 - position]
-        length = np.sqrt(rest[0] ** 2 + factor[i + 1, i + 1] ** 2)
-        cosine, sine = rest[0] / length, factor[i + 1, i + 1] / length
+        by = 1.0 / np.sqrt(rest[0] ** 2 + factor[i + 1, i + 1] ** 2)
+        cosine, sine = rest[0] * by, factor[i + 1, i + 1] * by
         mix(factor[i, i : size - 1], factor[i + 1, i + 1 : size], rest, cosine, sine)
         first, second = carried_solved, solved[i + 1]
         solved[i] = cosine * first + sine * second
