@@ -22,7 +22,7 @@ from .active_members import (
     price,
     reset,
 )
-from .cholesky import allocating, backward, copy, dot, forward, inner, raised, with_room
+from .cholesky import LOOK, allocating, backward, copy, dot, forward, inner, raised, with_room
 from .jit import compiled
 
 POLISH = 1e-3  # accuracy of the accepted code on its active set, in units of the tolerance
@@ -218,7 +218,8 @@ def solve_row(row, scratch, factor, atoms, values, max_iter, stop):
     reset(row, scratch)
     count = list_given(row, scratch, atoms, values)
     while True:
-        factor = with_room(factor, size, size + count)
+        if size + count > factor.shape[0]:
+            factor = with_room(factor, size, size + count)
         if not started and count >= MANY:
             size = found(row, scratch, factor, count)
         if size == 0 or started:
@@ -245,6 +246,14 @@ def solve_row(row, scratch, factor, atoms, values, max_iter, stop):
 def gather(scratch, size, indices, values):
     """Write the code, atoms in ascending order."""
     dense = scratch.correlation
+    if size * size < dense.size:  # a few are sorted sooner than all are looked at
+        for i in range(size):
+            atom, value, place = scratch.members[i], scratch.value[i], i
+            while place > 0 and indices[place - 1] > atom:
+                indices[place], values[place] = indices[place - 1], values[place - 1]
+                place -= 1
+            indices[place], values[place] = atom, value
+        return
     for i in range(size):
         dense[scratch.members[i]] = scratch.value[i]
     count = 0
@@ -257,9 +266,13 @@ def gather(scratch, size, indices, values):
 @inner
 def largest_size(cross, shift, size_of):
     """The scale of correlations; ``size_of`` is memory."""
-    for j in range(cross.size):
-        size_of[j] = abs(cross[j])
-    scale = raised(size_of, shift)
+    peaks = size_of[:LOOK]
+    peaks[:] = shift
+    for start in range(0, cross.size, LOOK):
+        block = cross[start : min(start + LOOK, cross.size)]
+        for j in range(block.size):
+            peaks[j] = abs(block[j]) if abs(block[j]) > peaks[j] else peaks[j]
+    scale = raised(peaks, shift)
     return scale if scale > 0.0 else 1.0
 
 
