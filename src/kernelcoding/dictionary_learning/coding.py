@@ -18,7 +18,7 @@ from ..problem import CodingProblem
 from ..solvers.result import Convergence, Options
 from .frames import Frame
 from .seen import SampleBlock
-from .sums import Loads, Sums
+from .sums import Loads, SampleSums, Sums
 
 # What codes of a block of training samples are; those that look at labels differ by block.
 FormulationAt = Callable[[SampleBlock], Formulation]
@@ -154,8 +154,10 @@ def coded_of(frame: Frame, vectors: NDArray, found: Part) -> Coded:
     loads = stacked([loads for _, loads in found.kept]) if found.kept else None
     moment = frame.coordinates(found.image, loads)
     if found.held.any():
-        moment = moment + vectors * found.held
+        moment, loads = moment + vectors * found.held, None
     sums = Sums(moment, found.second, frame.total_weight)
+    if loads is not None:
+        sums = SampleSums(moment, found.second, frame.total_weight, loads)
     objective = found.objective / frame.total_weight
     return Coded(codes, sums, objective, found.worst, found.usage, found.convergence)
 

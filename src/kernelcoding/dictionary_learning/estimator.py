@@ -244,7 +244,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             frame, best = learner.frame, outcome.best
             assert isinstance(best, Snapshot)
             kept = frame.with_samples(None) if isinstance(frame, LandmarkFrame) else frame
-            self._learned = (kept, (best.now.vectors, best.sums))
+            self._learned = (kept, (best.now.vectors, best.sums.alone()))
         return self
 
     def _checked(self) -> tuple[BaseKernelCoder, Kernel]:

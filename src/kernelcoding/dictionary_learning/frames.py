@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dtrmm
+from scipy.linalg.blas import dsymm, dtrmm
 
 from ..blocks import Answer, Beside, Block, Blocks, Kept, Worst, as_blocks
-from ..codes import Codes, dense, times_codes
+from ..codes import Codes, dense, is_csr, times, times_codes
 from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..dictionary.point_gram import gram_size
 from ..kernels.base import Kernel
@@ -66,6 +66,10 @@ class Frame:
     def inner(self, left: NDArray, right: NDArray) -> NDArray:
         """Inner products of the columns of two arrays of coordinates."""
         raise NotImplementedError
+
+    def times(self, vectors: NDArray, matrix: NDArray, loads: Codes | None) -> NDArray:
+        r"""``vectors @ matrix``, symmetric; the vectors are :math:`\Phi(X) P`, if P is given."""
+        return dsymm(1.0, matrix, vectors, side=1)
 
     def squares(self, vectors: NDArray) -> NDArray:
         """Squared norms of the columns, never negative."""
@@ -164,6 +168,16 @@ class SampleFrame(Frame):
         columns = np.empty((self.dimension, image.shape[1]), order="F")
         columns[: self.n_samples] = dense(loads.T).T  # by columns, as they are kept
         columns[self.n_samples :] = image
+        return columns
+
+    def times(self, vectors: NDArray, matrix: NDArray, loads: Codes | None) -> NDArray:
+        """A over K A times the matrix; P is most of the time sparse, A then is not looked at."""
+        if not is_csr(loads):
+            return super().times(vectors, matrix, loads)
+        columns = np.empty(vectors.shape, order="F")
+        columns[: self.n_samples] = times(loads, matrix)
+        lower = slice(self.n_samples, None)
+        np.matmul(matrix, vectors[lower].T, out=columns[lower].T)  # as both lie in memory
         return columns
 
     def inner(self, left: NDArray, right: NDArray) -> NDArray:

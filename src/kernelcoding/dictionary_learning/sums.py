@@ -49,6 +49,17 @@ class Sums:
         linear = np.trace(frame.inner(self.moment, vectors))
         return float(0.5 * np.sum(self.second * frame.gram(vectors)) - linear) / self.n_samples
 
+    def alone(self) -> Sums:
+        """What may be kept when the samples are gone."""
+        return Sums(self.moment, self.second, self.n_samples)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSums(Sums):
+    """The sums over samples that are at hand: M is just Phi(X) P."""
+
+    loads: Codes  # (n, N) P
+
 
 @dataclass(frozen=True, slots=True)
 class Loads:
