@@ -14,7 +14,7 @@ from kernelcoding.dictionary import PointDictionary
 from kernelcoding.dictionary_learning.coding import Everywhere, code_all, objective_at, solve_all
 from kernelcoding.dictionary_learning.preimages import preimages
 from kernelcoding.dictionary_learning.state import unit_norms
-from kernelcoding.dictionary_learning.sums import Loads
+from kernelcoding.dictionary_learning.sums import Loads, SampleSums
 from kernelcoding.dictionary_learning.updates import gradient, ksvd
 from kernelcoding.dictionary_learning.updates.points import move_points
 from kernelcoding.dictionary_learning.updates.quadratic import (
@@ -42,6 +42,17 @@ def test_closed_form_is_the_pseudo_inverse(kind, rng):
     assert_allclose(here.atoms(new), np.linalg.pinv(codes) @ here.samples, atol=1e-8)
     if kind.endswith("samples"):
         assert_allclose(here.frame.weights(new), np.linalg.pinv(codes.T), atol=1e-10)
+
+
+@EVERY_WORLD
+def test_closed_form_of_sparse_codes_at_hand(kind, rng):
+    here, codes = world(kind, rng), sparse_codes(rng, 30, 6)
+    vectors, _ = here.unit_vectors(rng, 6)
+    loads = sparse.csr_array(codes)
+    sums = SampleSums(here.frame.combine(loads), codes.T @ codes, 30.0, loads)
+    new = closed_form(here.frame, vectors, sums)
+    assert_allclose(here.atoms(new), np.linalg.pinv(codes) @ here.samples, atol=1e-8)
+    assert_allclose(new, closed_form(here.frame, vectors, sums.alone()), atol=1e-10)
 
 
 @EVERY_WORLD
