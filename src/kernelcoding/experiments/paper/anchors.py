@@ -53,7 +53,7 @@ def pair_row(
     n_atoms : int, default=None
         Atoms where the table has every sample for an atom.
     """
-    return Method(name, partial(_pair, n_atoms), space, kernel, view)
+    return Method(name, partial(dictionary_pairs, n_atoms), space, kernel, view)
 
 
 def collaborative_rows(widths: tuple[float, ...], view: str = "samples") -> tuple[Method, ...]:
@@ -131,7 +131,10 @@ def sampled_collaborative(kernel: Kernel, settings: Settings, n_atoms: int) -> S
     return SampledAtoms(Collaborative(settings["alpha"], kernel), n_atoms)
 
 
-def _pair(fixed: int | None, settings: Settings, n_atoms: int) -> KernelDictionaryPairLearning:
+def dictionary_pairs(
+    fixed: int | None, settings: Settings, n_atoms: int
+) -> KernelDictionaryPairLearning:
+    """DPL on a Gram matrix, with as many atoms as are asked for, or a fixed number."""
     return KernelDictionaryPairLearning(
         "precomputed",
         n_atoms=n_atoms if fixed is None else min(fixed, n_atoms),

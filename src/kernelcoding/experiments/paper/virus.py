@@ -37,10 +37,11 @@ from ..features.texture import (
     turned_fisher_vectors,
 )
 from ..running.splitting import contiguous_folds, grouped_folds, shuffled_folds
-from .anchors import RIDGES, collaborative_row, pair_row
+from .anchors import PAIRS, RIDGES, collaborative_row, pair_row
 from .rows import local_coder, residual_row, sparse_coder, svm_row
 from .several_kernel_rows import (
     kernels_collaborative_row,
+    kernels_pair_row,
     kernels_residual_row,
     kernels_svm_row,
 )
@@ -275,6 +276,7 @@ def view_rows(scale: VirusScale) -> tuple[Method, ...]:
         kernels_residual_row("kLLC", local_coder, kernels, spaces["kLLC, views"], view),
         kernels_svm_row("SVC", kernels, spaces["SVC, views"], view),
         kernels_collaborative_row(kernels, {"weights": SHARES, **RIDGES}, view),
+        kernels_pair_row(kernels, PAIR_ATOMS, {"weights": SHARES, **PAIRS}, view),
     )
 
 

@@ -307,6 +307,7 @@ def against_atoms(scale: YalebScale) -> tuple[Method, ...]:
         linear_svm_row("kSC, SVM", sparse_coder, Gaussian(), CURVE, rounds, scale.costs),
         *supervised_rows(scale, ("kSC", sparse_coder, CURVE)),
         Method("LC-KSVD", lc_ksvd, PUBLISHED),
+        *pair_rows(),
         DICTLEARN_KERNEL,
     )
 
