@@ -128,9 +128,9 @@ PROTOCOL = (
     "components, RootSIFT every 3 pixels of patches enlarged twice), each with a Gaussian kernel "
     "at its median width, with shares that are searched, too. That these two views go together "
     "was found by trials on these folds; kernel DPL has one setting in all tables, of such a "
-    "trial, and equal shares. Scales of channels and the mixture of the last two are learned once, without labels, "
-    "from some of all patches. Learned widths: the paper's channels, widths from the median, "
-    "learned by its ratio as printed, by ours, or by labels of samples left out."
+    "trial, and equal shares. Scales of channels and the mixture of the last two are learned "
+    "once, without labels, from some of all patches. Learned widths: the paper's channels, widths "
+    "from the median, learned by its ratio as printed, by ours, or by labels of samples left out."
 )
 LAYOUTS = {"shuffled": shuffled_folds, "contiguous": contiguous_folds}
 PAIR_ATOMS = 600  # 40 of the 90 patches of a class
