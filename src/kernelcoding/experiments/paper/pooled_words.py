@@ -68,7 +68,7 @@ class PooledScale:
 FULL = PooledScale(
     PooledCodes(LOCAL, 800, 8, (8.0, 12.0, 16.0), (1, 2, 4), n_samples=40_000, n_images=200),
     PooledCodes(LOCAL, 1024, 8, (16.0, 24.0, 32.0), (1, 2, 4), n_samples=40_000, n_images=300),
-    PooledCodes(LOCAL, 1024, 3, (8.0, 12.0, 16.0), (1, 2, 4), n_samples=40_000, n_images=300),
+    PooledCodes(LOCAL, 512, 4, (8.0, 12.0, 16.0), (1, 2, 4), n_samples=40_000, n_images=300),
     n_splits=5,
     n_folds=3,
 )
