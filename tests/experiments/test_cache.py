@@ -34,3 +34,12 @@ def test_a_changed_file_is_another_dependency(tmp_path):
     assert identities([str(file)]) != before
     os.utime(file, ns=(1, 1))
     assert identities([str(file)]) == [f"{tmp_path.name}/image.png 2 1"]
+
+
+def test_other_pixels_are_another_dependency(rng):
+    pixels = rng.integers(0, 256, (4, 6, 5), dtype=np.uint8)
+    assert identities(pixels) == identities(pixels.copy())
+    others = pixels.copy()
+    others[-1, 2, 3] ^= 1
+    variants = (others, pixels.reshape(4, 5, 6), pixels.view(np.int8))
+    assert len({identities(one)[0] for one in (pixels, *variants)}) == 4

@@ -50,15 +50,15 @@ class Cache:
         return values
 
 
-def depends_on(settings: object, paths: Sequence[str]) -> list[str]:
-    """What descriptors of files depend on: this package, the settings, the files.
+def depends_on(settings: object, paths: Sequence[str] | NDArray) -> list[str]:
+    """What descriptors depend on: this package, the settings, the files or pixels.
 
     Parameters
     ----------
     settings : object
         Its ``repr`` must name everything that matters.
-    paths : sequence of str
-        The files.
+    paths : sequence of str, or array
+        The files, or the pixels themselves.
 
     Returns
     -------
@@ -67,17 +67,20 @@ def depends_on(settings: object, paths: Sequence[str]) -> list[str]:
     return [__version__, repr(settings), *identities(paths)]
 
 
-def identities(paths: Sequence[str]) -> list[str]:
-    """Names, sizes and times of files: what descriptors depend on.
+def identities(paths: Sequence[str] | NDArray) -> list[str]:
+    """Names, sizes and times of files, or a digest of pixels: what descriptors depend on.
 
     Parameters
     ----------
-    paths : sequence of str
-        The files.
+    paths : sequence of str, or array
+        The files, or the pixels themselves.
 
     Returns
     -------
     list of str
     """
+    if isinstance(paths, np.ndarray):
+        digest = hashlib.sha256(paths.tobytes()).hexdigest()
+        return [f"{paths.dtype} {paths.shape} {digest}"]
     facts = [(Path(path).parent.name, Path(path).name, os.stat(path)) for path in paths]
     return [f"{parent}/{name} {s.st_size} {s.st_mtime_ns}" for parent, name, s in facts]

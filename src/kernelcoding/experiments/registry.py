@@ -42,6 +42,7 @@ REGISTRY: Mapping[str, Variants] = {
     "scene15-pyramids": fisher_pyramids.SCENES,
     "fmd-pooled": pooled_words.MATERIALS,
     "scene15-pooled": pooled_words.SCENES,
+    "yaleb-pooled": pooled_words.FACES,
 }
 
 

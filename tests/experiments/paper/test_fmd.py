@@ -41,7 +41,7 @@ def run(experiment, home):
 def test_materials_of_two_kinds(photographs):
     experiment = fmd.fmd_experiment(SCALE, quick=True)
     found = run(experiment, photographs)
-    n_words, n_fisher, n_views = 10 + 7 + 2 * 3 + 8 + 14 + 8, 10 + 7 + 8 + 5, 4 + 7
+    n_words, n_fisher, n_views = 10 + 9 + 2 * 7 + 8 + 20 + 8, 10 + 9 + 8 + 10, 5 + 7
     assert len(found) == len(list(experiment.cells())) == n_words + n_fisher + n_views
     anchor = found["accuracy against atoms/SVC/None/0"]
     assert anchor["value"] == found["all samples, one kernel/SVC/None/0"]["value"]
@@ -56,7 +56,7 @@ def test_materials_of_two_kinds(photographs):
 def test_materials_in_colour(photographs):
     experiment = fmd_colours.colours_experiment(SCALE, quick=True)
     found = run(experiment, photographs)
-    assert len(found) == len(list(experiment.cells())) == 10 + 4 + 8
+    assert len(found) == len(list(experiment.cells())) == 10 + 5 + 8
     assert found["colour Fisher vectors/kSC/None/0"]["value"] > 60
     chosen = found["three views/kSC/None/0"]["configuration"]["kernel"]
     for part in ("slice(0, 16, None)", "slice(16, 40, None)", "slice(40, None, None)"):
@@ -68,7 +68,7 @@ def test_materials_by_gradients_and_local_colours(photographs):
     scale = fmd_views.ViewScale(SCALE, pyramid, ColourMixture(2, 3, 8, 16, (1.0,), 400, 10))
     experiment = fmd_views.fmd_views_experiment(scale, quick=True)
     found = run(experiment, photographs)
-    assert len(found) == len(list(experiment.cells())) == 10 + 4 + 4 + 8
+    assert len(found) == len(list(experiment.cells())) == 10 + 5 + 5 + 8
     chosen = found["three views/kSC/None/0"]["configuration"]
     for part in ("slice(0, 16, None)", "slice(16, 28, None)", "slice(28, None, None)"):
         assert f"View(columns={part}, kernel=Gaussian(gamma='0.3*median'))" in chosen["kernel"]

@@ -16,6 +16,9 @@ from kernelcoding.experiments.paper.voc2007_words import voc2007_words_experimen
 from kernelcoding.experiments.running.runner import Selection, run_experiment
 
 SMALL = replace(photographs.QUICK, rounds=1, sizes=(12,), vocabulary=VOCABULARY, n_components=20)
+NINE = {"SC", "LLC", "kBOW", "kSC", "kLLC", "l-SkSC", "l-SkLLC", "bi-SkSC", "bi-SkLLC"}
+BESIDE_CURVES = {"kSC, SVM", "kLLC, SVM", "DPL", "kernel DPL"}
+EVERY_SAMPLE = {"SVC", "CRC", "kernel CRC", "kSC, all samples"}
 
 
 @pytest.fixture
@@ -33,7 +36,10 @@ def test_scenes_in_the_layout_of_mit_indoor(indoor_tree, tmp_path):
     experiment = mit_indoor_experiment(SMALL, quick=True)
     path = run_experiment(experiment, indoor_tree, tmp_path, download=False, progress=False)
     found = results(path)
-    assert len(found) == 2 * 9
+    assert len(found) == 2 * (9 + len(BESIDE_CURVES) + len(EVERY_SAMPLE))
+    by_size = {None: EVERY_SAMPLE, 12: NINE | BESIDE_CURVES}
+    for size, names in by_size.items():
+        assert {one["method"] for one in found.values() if one["size"] == size} == names
     header = read_lines(path)[0]
     assert header["metric"] == "mAP"
     for record in found.values():
@@ -49,7 +55,7 @@ def test_scenes_in_the_layout_of_mit_indoor(indoor_tree, tmp_path):
     kept = list((tmp_path / ".cache").iterdir())
     stamps = [file.stat().st_mtime_ns for file in kept]
     run_experiment(experiment, indoor_tree, tmp_path, download=False, progress=False)
-    assert len(results(path)) == 2 * 9
+    assert len(results(path)) == len(found)
     assert [file.stat().st_mtime_ns for file in kept] == stamps
 
 
@@ -99,6 +105,6 @@ def test_words_of_six_classes(tmp_path, rng):
         assert record["value"] > 80
         assert record["configuration"]["training_samples"] == 42
     curve = experiment.tables[1]
-    assert [method.control_of for method in curve.methods[9:]] == [
+    assert [method.control_of for method in curve.methods[9:13]] == [
         method.name for method in curve.methods[5:9]
     ]

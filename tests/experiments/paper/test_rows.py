@@ -8,6 +8,10 @@ from sklearn.svm import SVC
 
 import kernelcoding as kc
 from helpers.learning import digits
+from kernelcoding.experiments.paper.anchors import (
+    learned_anchor_rows,
+    sampled_collaborative,
+)
 from kernelcoding.experiments.paper.rows import (
     control_row,
     reading_rows,
@@ -16,6 +20,7 @@ from kernelcoding.experiments.paper.rows import (
 )
 from kernelcoding.experiments.paper.several_kernel_rows import (
     kernels_collaborative_row,
+    kernels_pair_row,
     kernels_residual_row,
     kernels_supervised_row,
     kernels_svm_row,
@@ -99,6 +104,38 @@ def test_ridge_codes_see_the_mean_of_the_kernels():
     expected = Collaborative(0.01).fit(mixed, y)
     assert_array_equal(found.fit(train, y).predict(test), expected.predict(queries))
     assert found.score(test, truth) > 0.8
+
+
+def test_dictionary_pairs_see_the_mean_of_the_kernels():
+    train, test, y, truth = stacks()
+    row = kernels_pair_row(KERNELS, 20)
+    settings = {"separation": 0.01, "regularization": 1e-4, "weights": (0.2, 0.8)}
+    found = row.build(settings, 80)
+    mixed, queries = (0.2 * one[:, :, 0] + 0.8 * one[:, :, 1] for one in (train, test))
+    expected = kc.KernelDictionaryPairLearning(
+        "precomputed", n_atoms=20, separation=0.01, regularization=1e-4
+    ).fit(mixed, y)
+    assert_array_equal(found.fit(train, y).predict(test), expected.predict(queries))
+    assert found.score(test, truth) > 0.8
+
+
+def test_rows_beside_curves_have_as_many_atoms_as_the_curve():
+    spaces = {"supervised kSC": {"alpha": (0.02,)}, "supervised kLLC": {"n_neighbors": (4,)}}
+    rows = {row.name: row for row in learned_anchor_rows(spaces, 3, (1.0,), "words")}
+    assert set(rows) == {"kSC, SVM", "kLLC, SVM", "DPL", "kernel DPL"}
+    assert all(row.view == "words" for row in rows.values())
+    settings = {"alpha": 0.02, "separation": 0.01, "regularization": 1e-4}
+    for name in ("kSC, SVM", "DPL", "kernel DPL"):
+        assert rows[name].build(settings, 23).n_atoms == 23
+
+
+def test_ridge_codes_over_few_samples_of_each_class():
+    X, y = digits(120, labels=True)
+    found = sampled_collaborative(Gaussian(2.0), {"alpha": 0.01}, 40).fit(X[:80], y[:80])
+    kept = found.sampled_
+    expected = Collaborative(0.01).fit(Gaussian(2.0)(X[kept]), y[kept])
+    queries = Gaussian(2.0)(X[80:], X[kept])
+    assert_array_equal(found.predict(X[80:]), expected.predict(queries))
 
 
 def test_a_control_says_of_which_method_it_is():

@@ -76,3 +76,5 @@ def test_collaborative_codes_are_ridge_regressions(digits):
             error = ((query - own @ X[y == label]) ** 2).sum() + unit - query @ query
             assert_allclose(row[label], -error / (own @ own), rtol=1e-6)
     assert_array_equal(model.predict(Q @ X.T), scores.argmax(axis=1))
+    of_samples = Collaborative(0.1, "linear").fit(X, y)
+    assert_allclose(of_samples.decision_function(Q), scores)

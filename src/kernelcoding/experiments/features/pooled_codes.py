@@ -39,7 +39,7 @@ def pooled_codes(
     request: Request,
     how: PooledCodes,
     images: Sequence[ImageLike],
-    paths: Sequence[str],
+    paths: Sequence[str] | NDArray,
     among: NDArray,
 ) -> NDArray:
     """Largest codes in all cells, one cell after the other (n, cells x atoms), computed once.
@@ -49,9 +49,9 @@ def pooled_codes(
     request : Request
     how : PooledCodes
     images : sequence
-        Paths or masked images.
-    paths : sequence of str
-        Files that the codes depend on.
+        Paths, masked images, or pixels.
+    paths : sequence of str, or array
+        Files that the codes depend on, or the pixels of all images.
     among : array of int
         Images that atoms may be learned from.
     """

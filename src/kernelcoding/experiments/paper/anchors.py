@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from ...classification import KernelDictionaryPairLearning
-from ...kernels import Kernel, Linear
+from ...kernels import Gaussian, Kernel, Linear
 from ..definition import Method, Settings, Space
-from ..running.classifiers import Collaborative
+from ..running.classifiers import Collaborative, SampledAtoms
+from .rows import code_machine_rows
 
+COSTS = (1.0, 10.0)  # of an SVM on codes
 RIDGES: Space = {"alpha": (1e-4, 1e-3, 1e-2, 1e-1)}
 PAIRS: Space = {"separation": (1e-3, 1e-2), "regularization": (1e-4,)}
 
@@ -50,7 +53,7 @@ def pair_row(
     n_atoms : int, default=None
         Atoms where the table has every sample for an atom.
     """
-    return Method(name, partial(_pair, n_atoms), space, kernel, view)
+    return Method(name, partial(dictionary_pairs, n_atoms), space, kernel, view)
 
 
 def collaborative_rows(widths: tuple[float, ...], view: str = "samples") -> tuple[Method, ...]:
@@ -62,8 +65,6 @@ def collaborative_rows(widths: tuple[float, ...], view: str = "samples") -> tupl
         Of the Gaussian, to search.
     view : str
     """
-    from ...kernels import Gaussian
-
     return (
         collaborative_row("CRC", Linear(), view=view),
         collaborative_row("kernel CRC", Gaussian(), {"width": widths, **RIDGES}, view),
@@ -82,13 +83,42 @@ def anchor_rows(
     n_atoms : int, default=None
         Of DPL, as in :func:`pair_row`.
     """
-    from ...kernels import Gaussian
+    return (*collaborative_rows(widths, view), *pair_rows(widths, n_atoms, view))
 
+
+def pair_rows(
+    widths: tuple[float, ...], n_atoms: int | None = None, view: str = "samples"
+) -> tuple[Method, ...]:
+    """DPL with the linear and with a Gaussian kernel.
+
+    Parameters
+    ----------
+    widths, n_atoms, view
+        As in :func:`anchor_rows`.
+    """
     return (
-        *collaborative_rows(widths, view),
         pair_row("DPL", Linear(), PAIRS, n_atoms, view),
         pair_row("kernel DPL", Gaussian(), {"width": widths, **PAIRS}, n_atoms, view),
     )
+
+
+def learned_anchor_rows(
+    spaces: Mapping[str, Space], rounds: int, widths: tuple[float, ...], view: str = "samples"
+) -> tuple[Method, ...]:
+    """Beside curves, at every number of atoms: an SVM on codes, and DPL.
+
+    Parameters
+    ----------
+    spaces : mapping
+        Those of ``supervised kSC`` and ``supervised kLLC``, which the SVM's codes share.
+    rounds : int
+        Of learning.
+    widths : tuple of float
+        Of kernel DPL.
+    view : str
+    """
+    machines = code_machine_rows(spaces, rounds, COSTS, view)
+    return (*machines, *pair_rows(widths, view=view))
 
 
 def collaborative(settings: Settings, n_atoms: int) -> Collaborative:
@@ -96,7 +126,15 @@ def collaborative(settings: Settings, n_atoms: int) -> Collaborative:
     return Collaborative(settings["alpha"])
 
 
-def _pair(fixed: int | None, settings: Settings, n_atoms: int) -> KernelDictionaryPairLearning:
+def sampled_collaborative(kernel: Kernel, settings: Settings, n_atoms: int) -> SampledAtoms:
+    """Ridge codes over few training samples, as many of each class; settings: alpha."""
+    return SampledAtoms(Collaborative(settings["alpha"], kernel), n_atoms)
+
+
+def dictionary_pairs(
+    fixed: int | None, settings: Settings, n_atoms: int
+) -> KernelDictionaryPairLearning:
+    """DPL on a Gram matrix, with as many atoms as are asked for, or a fixed number."""
     return KernelDictionaryPairLearning(
         "precomputed",
         n_atoms=n_atoms if fixed is None else min(fixed, n_atoms),

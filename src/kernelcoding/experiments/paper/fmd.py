@@ -39,13 +39,14 @@ from ..features.visual_words import (
     whitened_histograms,
 )
 from ..running.splitting import halves
-from .anchors import anchor_rows
+from .anchors import COSTS, collaborative_rows, learned_anchor_rows, pair_rows
 from .fmd_scale import FULL, QUICK, FmdScale
 from .rows import (
     CODERS_READ,
     bag_coder,
     control_row,
     curve_methods,
+    linear_svm_row,
     local_coder,
     reading_rows,
     residual_row,
@@ -55,6 +56,7 @@ from .rows import (
 )
 from .several_kernel_rows import (
     kernels_collaborative_row,
+    kernels_pair_row,
     kernels_residual_row,
     kernels_supervised_row,
     kernels_svm_row,
@@ -79,7 +81,8 @@ PROTOCOL = (
     "are two views, each with a Gaussian kernel at its median width, weighted in the same way. "
     "Accuracy against atoms, on the first three of the ten splits: dictionaries are learned; the "
     "nearest neighbour's label decides, or the classifier learned with the dictionary, at the "
-    "median width and with fewer settings to choose from. Read in four ways, on the first five: "
+    "median width and with fewer settings to choose from; beside them a linear SVM on codes of "
+    "atoms learned without labels, and DPL. Read in four ways, on the first five: "
     "one dictionary and the nearest neighbour's label, a linear SVM, or the residual rule "
     "through the samples that atoms are combinations of; dictionaries of each class alone and "
     "the residual rule. Controls are supervised methods with a loss that counts for nothing "
@@ -155,9 +158,9 @@ VIEWS: Mapping[str, SampleView] = {
 
 
 def with_a_kernel(scale: FmdScale, view: str) -> tuple[Method, ...]:
-    """Sparse and local codes with a kernel, and a support vector machine beside them."""
-    wanted = {"kSC", "kLLC", "SVC"}
-    return tuple(method for method in every_photograph(scale, view) if method.name in wanted)
+    """Sparse and local codes with a kernel, and what stands beside them."""
+    without = {"SC", "LLC", "kBOW"}
+    return tuple(method for method in every_photograph(scale, view) if method.name not in without)
 
 
 def every_photograph(scale: FmdScale, view: str = "samples") -> tuple[Method, ...]:
@@ -174,8 +177,16 @@ def every_photograph(scale: FmdScale, view: str = "samples") -> tuple[Method, ..
             residual_row(name, coder, kernel, scale.spaces[f"{name}, all"], view)
             for name, coder, kernel in parts
         ),
+        *with_no_number_of_atoms(scale, view),
+        *pair_rows((0.3, 1.0), PAIR_ATOMS, view),
+    )
+
+
+def with_no_number_of_atoms(scale: FmdScale, view: str = "samples") -> tuple[Method, ...]:
+    """Beside curves: a support vector machine, and ridge codes of all photographs."""
+    return (
         svm_row("SVC", Gaussian(), scale.spaces["SVC"], view),
-        *anchor_rows((0.3, 1.0), PAIR_ATOMS, view),
+        *collaborative_rows((0.3, 1.0), view),
     )
 
 
@@ -200,7 +211,12 @@ def four_kernels(scale: FmdScale, view: str = "samples") -> tuple[Method, ...]:
             kernels_residual_row(f"{name}, ratio", coder, KERNELS, ratio, view),
             kernels_residual_row(f"{name}, steeper sigmoid", coder, steeper, space, view),
         ]
-    return (*rows, kernels_collaborative_row(kernels=KERNELS, view=view))
+    return (
+        *rows,
+        kernels_svm_row("SVC", KERNELS, scale.spaces["SVC, views"], view),
+        kernels_collaborative_row(kernels=KERNELS, view=view),
+        kernels_pair_row(KERNELS, PAIR_ATOMS, view=view),
+    )
 
 
 def fisher_curve(scale: FmdScale) -> tuple[Method, ...]:
@@ -212,7 +228,12 @@ def fisher_curve(scale: FmdScale) -> tuple[Method, ...]:
         )
         for letter, rule in (("l", "linear"), ("bi", "bilinear"))
     )
-    return joint + tuple(control_row(method) for method in joint)
+    return (
+        *joint,
+        *(control_row(method) for method in joint),
+        linear_svm_row("kSC, SVM", sparse_coder, Gaussian(), space, scale.rounds, COSTS, "fisher"),
+        *pair_rows((0.3, 1.0), view="fisher"),
+    )
 
 
 def two_views(scale: FmdScale) -> tuple[Kernel, ...]:
@@ -253,11 +274,11 @@ def fmd_tables(scale: FmdScale) -> tuple[Table, ...]:
         Table("all samples, learned widths", width_rows(scale.spaces), "read"),
         Table(
             "accuracy against atoms",
-            curve + controls,
+            curve + controls + learned_anchor_rows(scale.spaces, scale.rounds, (1.0,)),
             "curve",
             sizes=scale.sizes,
             paper={("bi-SkSC", scale.sizes[-1]): BEST},
-            anchors=(svm_row("SVC", Gaussian(), scale.spaces["SVC"]),),
+            anchors=with_no_number_of_atoms(scale),
         ),
         Table(
             "learned atoms, read in four ways",
@@ -274,7 +295,7 @@ def fmd_tables(scale: FmdScale) -> tuple[Table, ...]:
             "curve",
             sizes=scale.view_sizes,
             paper={("bi-SkSC", scale.view_sizes[-1]): BEST},
-            anchors=(svm_row("SVC", Gaussian(), scale.spaces["SVC"], "fisher"),),
+            anchors=with_no_number_of_atoms(scale, "fisher"),
         ),
         Table(
             "Fisher vectors and colour covariances",
@@ -282,6 +303,7 @@ def fmd_tables(scale: FmdScale) -> tuple[Table, ...]:
                 *several_kernels(scale, views, "both"),
                 machine,
                 kernels_collaborative_row(views, view="both"),
+                kernels_pair_row(views, PAIR_ATOMS, view="both"),
             ),
             paper=four,
         ),

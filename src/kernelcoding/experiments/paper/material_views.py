@@ -18,9 +18,9 @@ from sklearn.utils import Bunch
 from ...datasets import fetch_fmd
 from ...kernels import Gaussian, Kernel, View
 from ..definition import Dataset, Experiment, Method, Request, Split, Table
-from .fmd import BEST, every_photograph, fmd_experiment, several_kernels, views_curve
+from .fmd import BEST, PAIR_ATOMS, every_photograph, fmd_experiment, several_kernels, views_curve
 from .fmd_scale import FmdScale
-from .several_kernel_rows import kernels_collaborative_row, kernels_svm_row
+from .several_kernel_rows import kernels_collaborative_row, kernels_pair_row, kernels_svm_row
 
 if TYPE_CHECKING:
     from ...images import Masked
@@ -97,6 +97,7 @@ class Combination:
             *several_kernels(replace(scale, spaces=spaces), own, TOGETHER),
             kernels_svm_row("SVC", own, machine, TOGETHER),
             kernels_collaborative_row(own, view=TOGETHER),
+            kernels_pair_row(own, PAIR_ATOMS, view=TOGETHER),
         )
 
 
@@ -134,7 +135,7 @@ def views_experiment(
                 "curve",
                 sizes=(size,),
                 paper={("bi-SkSC", size): BEST},
-                anchors=tables[-1].methods[-2:],
+                anchors=tables[-1].methods[-3:-1],
             ),
         ),
         views={"samples": partial(one_of, alone[1]), TOGETHER: side_by_side},

@@ -10,6 +10,7 @@ from ..features.visual_words import Vocabulary
 from ..running.splitting import official
 from .photographs import (
     FULL,
+    ONE_LABEL,
     QUICK,
     WORDS_PROTOCOL,
     PhotographScale,
@@ -18,7 +19,7 @@ from .photographs import (
     word_views,
 )
 
-PROTOCOL = WORDS_PROTOCOL + (
+PROTOCOL = f"{WORDS_PROTOCOL}{ONE_LABEL}" + (
     "Official lists of MIT Indoor, or those of another set of scenes in its layout. Settings by "
     "stratified cross-validation in the training list. Mean over classes of the average precision."
 )

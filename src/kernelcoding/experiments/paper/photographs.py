@@ -8,9 +8,11 @@ from functools import partial
 
 from sklearn.utils import Bunch
 
-from ..definition import Dataset, Numbers, Request, SampleView, Space, Table
+from ...kernels import Gaussian
+from ..definition import Dataset, Method, Numbers, Request, SampleView, Space, Table
 from ..features.visual_words import Vocabulary, counts_of_words, frequencies, whitened
-from .rows import curve_methods
+from .anchors import collaborative_rows, learned_anchor_rows
+from .rows import curve_methods, residual_row, sparse_coder, svm_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ FULL = PhotographScale(
         "kLLC": {"width": (0.3, 1.0), "n_neighbors": (30, 100), "regularization": (1e-3, 1e-2)},
         "supervised kSC": {"width": (0.3, 1.0), "alpha": (1e-3, 1e-2)},
         "supervised kLLC": {"width": (0.3, 1.0), "n_neighbors": (100,), "regularization": (1e-3,)},
+        "SVC": {"width": (0.3, 1.0), "C": (1.0, 10.0)},
     },
 )
 QUICK = PhotographScale(
@@ -56,6 +59,7 @@ QUICK = PhotographScale(
         "kLLC": {"width": (0.3, 1.0), "n_neighbors": (30,), "regularization": (1e-2,)},
         "supervised kSC": {"width": (1.0,), "alpha": (1e-2,)},
         "supervised kLLC": {"width": (1.0,), "n_neighbors": (30,), "regularization": (1e-3,)},
+        "SVC": {"width": (1.0,), "C": (10.0,)},
     },
     note=(
         " Quick version: 1000 words whitened to at most 500 components, photographs of at most 256 "
@@ -69,6 +73,11 @@ WORDS_PROTOCOL = (
     "photographs where there are fewer), whitened, unit norm; or as they are, not whitened, which "
     "the paper does not do. Dictionaries are learned; scores are distances to the nearest code "
     "with and without a class, or those of the classifier learned with the dictionary. "
+)
+ONE_LABEL = (
+    "Beside the paper's methods a linear SVM on codes of atoms learned without labels and "
+    "dictionary pairs (DPL), at every number of atoms; and with every training sample a support "
+    "vector machine, ridge codes (CRC), and kSC with minus its residuals for scores. "
 )
 
 
@@ -94,15 +103,36 @@ def word_views(scale: PhotographScale) -> Mapping[str, SampleView]:
     return {"samples": partial(whitened, scale.n_components), "frequencies": frequencies}
 
 
-def curve_tables(scale: PhotographScale, paper: Numbers) -> tuple[Table, ...]:
-    """The paper's figure, and the same without whitening."""
+def with_every_sample(scale: PhotographScale, view: str) -> tuple[Method, ...]:
+    """What has no number of atoms: a machine, ridge codes, sparse codes by the residual rule."""
+    return (
+        svm_row("SVC", Gaussian(), scale.spaces["SVC"], view),
+        *collaborative_rows((1.0,), view),
+        residual_row("kSC, all samples", sparse_coder, Gaussian(), scale.spaces["kSC"], view),
+    )
+
+
+def curve_tables(
+    scale: PhotographScale, paper: Numbers, one_label: bool = True
+) -> tuple[Table, ...]:
+    """The paper's figure, and the same without whitening.
+
+    Parameters
+    ----------
+    scale : PhotographScale
+    paper : mapping
+    one_label : bool
+        Whether a sample has one label, which is all that the rows beside the paper's can do.
+    """
     names = {"samples": "mAP against atoms", "frequencies": "mAP against atoms, not whitened"}
     return tuple(
         Table(
             name,
-            curve_methods(scale.spaces, scale.rounds, view),
+            curve_methods(scale.spaces, scale.rounds, view)
+            + (learned_anchor_rows(scale.spaces, scale.rounds, (1.0,), view) if one_label else ()),
             sizes=scale.sizes,
             paper=paper,
+            anchors=with_every_sample(scale, view) if one_label else (),
         )
         for view, name in names.items()
     )

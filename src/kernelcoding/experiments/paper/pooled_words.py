@@ -1,4 +1,4 @@
-"""Materials and scenes by pooled codes of patches: LLC with a pyramid, ScSPM, coding on top."""
+"""Materials, scenes, faces by pooled codes of patches: LLC and a pyramid, ScSPM, coding on top."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ from ..definition import (
 from ..features.pooled_codes import LOCAL, SPARSE, PooledCodes, pooled_codes
 from ..running.splitting import halves, official
 from . import peers
+from .anchors import anchor_rows
 from .rows import local_coder, residual_row, sparse_coder, svm_row
+from .yaleb import N_ATOMS, N_TRAIN, yaleb_dataset
 
 SPACES: Mapping[str, Space] = {
     "linear SVM": {"C": (1.0, 10.0)},
@@ -36,14 +38,22 @@ SPACES: Mapping[str, Space] = {
     "kSC": {"width": (0.3, 1.0), "alpha": (1e-3, 1e-2)},
     "kLLC": {"width": (0.3, 1.0), "n_neighbors": (100, 200), "regularization": (1e-3,)},
 }
+# Faces are told apart by finer differences: wider kernels, smaller penalties.
+FACE_SPACES: Mapping[str, Space] = {
+    "linear SVM": {"C": (1.0, 10.0, 100.0)},
+    "SVC": {"width": (0.1, 0.3, 1.0), "C": (1.0, 10.0, 100.0)},
+    "kSC": {"width": (0.1, 0.3), "alpha": (1e-4, 3e-4, 1e-3)},
+    "kLLC": {"width": (0.1, 0.3), "n_neighbors": (200, 400), "regularization": (1e-4, 1e-3)},
+}
+PAIR_ATOMS = 400  # of DPL
 TITLES = {LOCAL: "LLC", SPARSE: "sparse codes"}
 PROTOCOL = (
     "RootSIFT on a grid; LLC over words of k-means with 5 neighbours, largest codes, or sparse "
     "codes over learned atoms, largest absolute codes; of the whole image, or of the cells of a "
     "pyramid of 1, 4 and 16. A linear SVM on the latter is LLC with a pyramid (Wang et al., 2010) "
     "and ScSPM (Yang et al., 2009). Settings by stratified cross-validation in the training part; "
-    "kSC and kLLC have every training image as an atom and the residual rule. Words and atoms are "
-    "learned once, without labels. "
+    "kSC and kLLC have every training image as an atom and the residual rule; beside them ridge "
+    "codes (CRC) and dictionary pairs (DPL). Words and atoms are learned once, without labels. "
 )
 
 
@@ -53,16 +63,19 @@ class PooledScale:
 
     materials: PooledCodes  # of LLC; sparse codes have the same patches and atoms
     scenes: PooledCodes
-    n_splits: int  # of materials
+    faces: PooledCodes
+    n_splits: int  # of materials and faces
     n_folds: int
     kinds: tuple[str, ...] = (LOCAL, SPARSE)
     note: str = ""
 
 
-# Materials: the patches of their words, and as many atoms. Scenes: those of the two papers.
+# Materials: the patches of their words, and as many atoms. Scenes: those of the two papers. Faces
+# are 42 pixels wide: their patches are small, and near to each other.
 FULL = PooledScale(
     PooledCodes(LOCAL, 800, 8, (8.0, 12.0, 16.0), (1, 2, 4), n_samples=40_000, n_images=200),
     PooledCodes(LOCAL, 1024, 8, (16.0, 24.0, 32.0), (1, 2, 4), n_samples=40_000, n_images=300),
+    PooledCodes(LOCAL, 512, 4, (8.0, 12.0, 16.0), (1, 2, 4), n_samples=40_000, n_images=300),
     n_splits=5,
     n_folds=3,
 )
@@ -70,10 +83,11 @@ COARSE = PooledCodes(LOCAL, 100, 16, (16.0,), (1, 2, 4), n_samples=5000, n_image
 QUICK = PooledScale(
     COARSE,
     COARSE,
+    replace(COARSE, step=6, scales=(12.0,)),
     n_splits=1,
     n_folds=2,
     kinds=(LOCAL,),
-    note="Quick version: LLC only, 100 atoms, patches every 16 pixels. ",
+    note="Quick version: LLC only, 100 atoms, patches every 16 pixels (6 of faces). ",
 )
 
 
@@ -93,7 +107,7 @@ def codes_of_kinds(
     kinds: tuple[str, ...],
     how: PooledCodes,
     images: Sequence[ImageLike],
-    paths: Sequence[str],
+    paths: Sequence[str] | NDArray,
     among: NDArray,
 ) -> PooledFeatures:
     """LLC or sparse codes, or both, of the same patches."""
@@ -124,6 +138,15 @@ def scenes(scale: PooledScale, request: Request) -> Dataset:
     return Dataset(codes, found.target, names, pictures=found.data, parts=parts)
 
 
+def faces(scale: PooledScale, request: Request) -> Dataset:
+    """Codes of the faces of the experiment yaleb."""
+    whole = yaleb_dataset(request)
+    images: NDArray = whole.samples
+    among = np.arange(len(images))
+    codes = codes_of_kinds(request, scale.kinds, scale.faces, list(images), images, among)
+    return replace(whole, samples=codes)
+
+
 def pooled(kind: str, whole: bool, dataset: Dataset, split: Split) -> NDArray:
     """Codes of all cells, or of the first, of unit norm."""
     codes = dataset.samples.codes[kind].astype(np.float64)
@@ -142,14 +165,31 @@ def views_of(kinds: tuple[str, ...]) -> Mapping[str, SampleView]:
     }
 
 
-def rows_of(view: str) -> tuple[Method, ...]:
-    """Every training image an atom, and machines beside."""
+def rows_of(
+    view: str,
+    spaces: Mapping[str, Space] = SPACES,
+    widths: tuple[float, ...] = (1.0,),
+    pair_atoms: int = PAIR_ATOMS,
+) -> tuple[Method, ...]:
+    """Every training image an atom, and beside them what is neither sparse nor local.
+
+    Parameters
+    ----------
+    view : str
+    spaces : mapping
+        Search spaces of all but CRC and DPL.
+    widths : tuple of float
+        Of the kernels of these.
+    pair_atoms : int
+        Of DPL.
+    """
     gaussian = Gaussian()
     return (
-        Method("linear SVM", peers.linear_svm, SPACES["linear SVM"], view=view),
-        svm_row("SVC", gaussian, SPACES["SVC"], view),
-        residual_row("kSC", sparse_coder, gaussian, SPACES["kSC"], view),
-        residual_row("kLLC", local_coder, gaussian, SPACES["kLLC"], view),
+        Method("linear SVM", peers.linear_svm, spaces["linear SVM"], view=view),
+        svm_row("SVC", gaussian, spaces["SVC"], view),
+        residual_row("kSC", sparse_coder, gaussian, spaces["kSC"], view),
+        residual_row("kLLC", local_coder, gaussian, spaces["kLLC"], view),
+        *anchor_rows(widths, pair_atoms, view),
     )
 
 
@@ -194,5 +234,28 @@ def scene15_pooled_experiment(scale: PooledScale, quick: bool = False) -> Experi
     )
 
 
+def yaleb_pooled_experiment(scale: PooledScale, quick: bool = False) -> Experiment:
+    """Faces at a scale.
+
+    Parameters
+    ----------
+    scale, quick
+        As in :func:`fmd_pooled_experiment`.
+    """
+    base = fmd_pooled_experiment(scale, quick)
+    return replace(
+        base,
+        name="yaleb-pooled",
+        title="Extended YaleB, pooled codes of patches",
+        protocol=PROTOCOL + "Pixels, divided as in yaleb. " + scale.note,
+        load=partial(faces, scale),
+        splits={"splits": Splits(scale.n_splits, halves(scale.n_folds, N_TRAIN))},
+        tables=tuple(
+            Table(view, rows_of(view, FACE_SPACES, (0.1, 0.3), N_ATOMS)) for view in base.views
+        ),
+    )
+
+
 MATERIALS = Variants(fmd_pooled_experiment(FULL), fmd_pooled_experiment(QUICK, quick=True))
 SCENES = Variants(scene15_pooled_experiment(FULL), scene15_pooled_experiment(QUICK, quick=True))
+FACES = Variants(yaleb_pooled_experiment(FULL), yaleb_pooled_experiment(QUICK, quick=True))

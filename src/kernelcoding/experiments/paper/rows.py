@@ -148,18 +148,19 @@ def linear_svm_row(
     space: Space,
     rounds: int,
     costs: Sequence[float],
+    view: str = "samples",
 ) -> Method:
     """A row by an unsupervised dictionary and a linear SVM on codes of unit norm.
 
     Parameters
     ----------
-    name, coder, kernel, space, rounds
+    name, coder, kernel, space, rounds, view
         As in :func:`nearest_code_row`.
     costs : sequence of float
         Values of C to search.
     """
     build = partial(with_learned_atoms, coder, rounds)
-    return Method(name, build, space, kernel, head=linear_head, head_space={"C": tuple(costs)})
+    return Method(name, build, space, kernel, view, linear_head, {"C": tuple(costs)})
 
 
 def supervised_row(
@@ -230,6 +231,26 @@ CODERS_READ: tuple[tuple[str, CoderBuilder], ...] = (
     ("kSC", sparse_coder),
     ("kLLC", local_coder),
 )
+
+
+def code_machine_rows(
+    spaces: Mapping[str, Space], rounds: int, costs: Sequence[float], view: str = "samples"
+) -> tuple[Method, ...]:
+    """A linear SVM on sparse and on local codes of atoms learned without labels.
+
+    Parameters
+    ----------
+    spaces : mapping
+        Search spaces of ``supervised kSC`` and ``supervised kLLC``, whose classifier it is.
+    rounds, costs, view
+        As in :func:`linear_svm_row`.
+    """
+    return tuple(
+        linear_svm_row(
+            f"{name}, SVM", coder, Gaussian(), spaces[f"supervised {name}"], rounds, costs, view
+        )
+        for name, coder in CODERS_READ
+    )
 
 
 def learned_residual_rows(spaces: Mapping[str, Space], rounds: int) -> tuple[Method, ...]:

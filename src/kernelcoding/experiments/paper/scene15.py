@@ -11,6 +11,7 @@ from ..features.visual_words import Vocabulary
 from .mit_indoor import mit_indoor_experiment
 from .photographs import (
     FULL,
+    ONE_LABEL,
     QUICK,
     WORDS_PROTOCOL,
     PhotographScale,
@@ -18,7 +19,7 @@ from .photographs import (
     scenes_dataset,
 )
 
-PROTOCOL = WORDS_PROTOCOL + (
+PROTOCOL = f"{WORDS_PROTOCOL}{ONE_LABEL}" + (
     "Lists of the data set, settings and measure as for MIT Indoor; the paper has no numbers."
 )
 

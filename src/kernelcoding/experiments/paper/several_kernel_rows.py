@@ -15,7 +15,7 @@ from ...coders import BaseKernelCoder
 from ...kernel_learning import KernelLearning
 from ...kernels import Kernel, MultipleKernel, Precomputed
 from ..definition import Method, Settings, Space
-from .anchors import RIDGES, collaborative
+from .anchors import PAIRS, RIDGES, collaborative, dictionary_pairs
 from .rows import CoderBuilder, kernel_svm, with_learned_classifier
 
 Kernels = tuple[Kernel, ...]
@@ -88,6 +88,24 @@ def kernels_collaborative_row(
         With alpha; ``weights``, where there are any, are tuples of shares.
     """
     return Method("kernel CRC", partial(_on_mean, collaborative), space, kernels, view)
+
+
+def kernels_pair_row(
+    kernels: Kernels, n_atoms: int | None, space: Space = PAIRS, view: str = "samples"
+) -> Method:
+    """DPL on a weighted mean of the Gram matrices.
+
+    Parameters
+    ----------
+    kernels, view
+        As in :func:`kernels_residual_row`.
+    n_atoms : int or None
+        As in :func:`~.anchors.pair_row`.
+    space : mapping
+        With separation and regularization; ``weights``, where there are any, are tuples of shares.
+    """
+    build = partial(_on_mean, partial(dictionary_pairs, n_atoms))
+    return Method("kernel DPL", build, space, kernels, view)
 
 
 LEARNED_WEIGHTS = {

@@ -65,7 +65,7 @@ def voc2007_experiment(scale: PhotographScale, quick: bool = False) -> Experimen
         metric="mAP, eleven points",
         load=partial(voc2007_dataset, scale.vocabulary),
         splits={"splits": Splits(1, with_validation)},
-        tables=curve_tables(scale, PAPER_VOC),
+        tables=curve_tables(scale, PAPER_VOC, one_label=False),
         views=word_views(scale),
         quick=quick,
     )

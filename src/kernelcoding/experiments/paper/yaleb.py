@@ -34,6 +34,7 @@ from . import peers
 from .anchors import collaborative_rows
 from .rows import (
     CoderBuilder,
+    code_machine_rows,
     control_row,
     learned_residual_rows,
     linear_head,
@@ -54,6 +55,7 @@ from .yaleb_anchors import (
     lc_ksvd,
     pair_rows,
     point_row,
+    sampled_ridge_rows,
     sampled_src,
     sparser_rows,
 )
@@ -166,7 +168,7 @@ PROTOCOL = (
     "where every face is an atom, two where atoms are learned. All samples: "
     "every training face is an atom, the residual rule decides. 570 atoms: dictionaries are "
     "learned, the nearest neighbour's label decides (distance, Euclidean or cosine, searched); "
-    "SRC has 15 sampled faces of each person; the K-SVD methods, the SVM on codes and the "
+    "SRC and CRC have 15 sampled faces of each person; the K-SVD methods, the SVM on codes and the "
     "supervised methods decide by their own classifiers. Controls are the supervised methods with "
     "a loss that counts for nothing while the dictionary is learned. 570 atoms, "
     "residual rule: the same kind of dictionary, read through the samples that its atoms are "
@@ -235,17 +237,13 @@ def learned_atoms(scale: YalebScale) -> tuple[Method, ...]:
     sparse, local = spaces["kSC, atoms"], spaces["kLLC, atoms"]
     return (
         Method("SRC", sampled_src, spaces["SRC"]),
+        *sampled_ridge_rows(),
         Method("LC-KSVD", lc_ksvd, spaces["K-SVD"]),
         Method("D-KSVD", d_ksvd, spaces["D-KSVD"]),
         nearest_code_row("SC", sparse_coder, Linear(), spaces["SC, atoms"], rounds),
         nearest_code_row("kSC", sparse_coder, Gaussian(), sparse, rounds),
         nearest_code_row("kLLC", local_coder, Gaussian(), local, rounds),
-        linear_svm_row(
-            "kSC, SVM", sparse_coder, Gaussian(), spaces["supervised kSC"], rounds, scale.costs
-        ),
-        linear_svm_row(
-            "kLLC, SVM", local_coder, Gaussian(), spaces["supervised kLLC"], rounds, scale.costs
-        ),
+        *code_machine_rows(spaces, rounds, scale.costs),
         *supervised_rows(
             scale,
             ("kSC", sparse_coder, spaces["supervised kSC"]),
@@ -309,6 +307,7 @@ def against_atoms(scale: YalebScale) -> tuple[Method, ...]:
         linear_svm_row("kSC, SVM", sparse_coder, Gaussian(), CURVE, rounds, scale.costs),
         *supervised_rows(scale, ("kSC", sparse_coder, CURVE)),
         Method("LC-KSVD", lc_ksvd, PUBLISHED),
+        *pair_rows(),
         DICTLEARN_KERNEL,
     )
 

@@ -16,7 +16,7 @@ from ...dictionary_learning import KernelDictionaryLearning
 from ...kernels import Gaussian, Linear
 from ..definition import Method, Settings, Space
 from ..running.classifiers import SampledAtoms
-from .anchors import pair_row
+from .anchors import RIDGES, pair_row, sampled_collaborative
 from .rows import linear_head
 
 N_NONZERO = 30
@@ -75,6 +75,14 @@ def sparser_rows() -> tuple[Method, ...]:
         Method("SRC, 30 atoms a code", sampled_pursuit, {"n_nonzero": (30,)}),
         Method("SRC, alpha 0.1", sampled_src, {"alpha": (0.1,)}),
         Method("SRC, alpha 0.01", sampled_src, {"alpha": (0.01,)}),
+    )
+
+
+def sampled_ridge_rows() -> tuple[Method, ...]:
+    """CRC with few training samples, linear and in kernel space."""
+    return (
+        Method("CRC", partial(sampled_collaborative, Linear()), RIDGES),
+        Method("kernel CRC", partial(sampled_collaborative, Gaussian("0.1*median")), RIDGES),
     )
 
 

@@ -10,9 +10,8 @@ from dataclasses import replace
 
 from numpy.typing import NDArray
 
-from ...kernels import Gaussian
-from ..definition import Dataset, Experiment, Split, Table, Variants
-from .rows import learned_residual_rows, linear_svm_row, sparse_coder
+from ..definition import Dataset, Experiment, Method, Split, Table, Variants
+from .rows import code_machine_rows, learned_residual_rows, sparse_coder
 from .yaleb import (
     FULL,
     N_ATOMS,
@@ -24,6 +23,7 @@ from .yaleb import (
     supervised_rows,
     yaleb_experiment,
 )
+from .yaleb_anchors import pair_rows, sampled_ridge_rows, sampled_src
 
 POWER = 0.5
 PROTOCOL = (
@@ -31,7 +31,8 @@ PROTOCOL = (
     "was found by cross-validation in the training parts of two of the splits. All samples: every "
     "training face is an atom, the residual rule decides. 570 atoms: dictionaries learned without "
     "labels, read through the samples that atoms are combinations of or, class-wise, one by one; a "
-    "linear SVM on codes; supervised methods and their controls."
+    "linear SVM on codes; supervised methods and their controls; dictionary pairs (DPL); sparse "
+    "and ridge codes (SRC, CRC) over 15 sampled faces of each person."
 )
 
 
@@ -54,8 +55,11 @@ def roots_experiment(scale: YalebScale, quick: bool = False, n_atoms: int = N_AT
     space = scale.spaces["supervised kSC"]
     learned = (
         *learned_residual_rows(scale.spaces, scale.rounds),
-        linear_svm_row("kSC, SVM", sparse_coder, Gaussian(), space, scale.rounds, scale.costs),
+        *code_machine_rows(scale.spaces, scale.rounds, scale.costs),
         *supervised_rows(scale, ("kSC", sparse_coder, space)),
+        Method("SRC", sampled_src, scale.spaces["SRC"]),
+        *sampled_ridge_rows(),
+        *pair_rows(),
     )
     return replace(
         yaleb_experiment(scale, quick, n_atoms),

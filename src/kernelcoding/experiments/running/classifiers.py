@@ -9,6 +9,8 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ...kernels import as_kernel
+from ...kernels.names import KernelLike
 from .metrics import indicators
 
 
@@ -135,14 +137,19 @@ class Collaborative(ClassifierMixin, BaseEstimator):
     ----------
     alpha : float, default=1e-3
         The ridge, relative to the mean of ``k(x, x)``.
+    kernel : str or Kernel, default="precomputed"
+        Samples are rows of similarities; with another kernel, vectors.
     """
 
-    def __init__(self, alpha: float = 1e-3):
+    def __init__(self, alpha: float = 1e-3, kernel: KernelLike = "precomputed"):
         self.alpha = alpha
+        self.kernel = kernel
 
     def fit(self, X: NDArray, y: NDArray) -> Collaborative:
-        """Invert once; X is the Gram matrix of the training samples."""
-        self.gram_ = np.asarray(X, dtype=np.float64)
+        """Invert once."""
+        self.samples_ = np.asarray(X, dtype=np.float64)
+        self.kernel_ = as_kernel(self.kernel).resolve(self.samples_)
+        self.gram_ = self.kernel_(self.samples_)
         self.classes_, self.labels_ = np.unique(y, return_inverse=True)
         self.norm_ = float(np.diag(self.gram_).mean())
         ridge = self.alpha * self.norm_ * np.eye(len(self.gram_))
@@ -152,12 +159,13 @@ class Collaborative(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: NDArray) -> NDArray:
         """Minus the residuals (n, S); ``k(x, x)`` is taken to be the training mean."""
         check_is_fitted(self)
-        codes = X @ self.map_
+        cross = self.kernel_(np.asarray(X, dtype=np.float64), self.samples_)
+        codes = cross @ self.map_
         residuals = np.empty((len(codes), len(self.classes_)))
         for label in range(len(self.classes_)):
             own = self.labels_ == label
             part = codes[:, own]
-            explained = 2 * X[:, own] - part @ self.gram_[np.ix_(own, own)]
+            explained = 2 * cross[:, own] - part @ self.gram_[np.ix_(own, own)]
             error = self.norm_ - np.einsum("ij,ij->i", part, explained)
             size = np.einsum("ij,ij->i", part, part)
             residuals[:, label] = error / np.maximum(size, np.finfo(float).tiny)
