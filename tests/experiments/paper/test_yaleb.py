@@ -61,9 +61,10 @@ def test_square_roots_of_pixels():
     assert {name: part.count for name, part in roots.splits.items()} == {
         name: part.count for name, part in plain.splits.items()
     }
-    every, names = ({method.name for method in table.methods} for table in roots.tables)
+    every, names, few = ({method.name for method in table.methods} for table in roots.tables)
     assert every == {method.name for method in plain.tables[0].methods}
     assert {"kSC, residuals", "kLLC, residuals", "l-SkSC", "l-SkSC, control"} <= names
+    assert {"kSC, SVM", "l-SkSC", "l-SkSC, control", "DPL", "kernel DPL"} <= few
     assert {"kSC, SVM", "kLLC, SVM", "SRC", "CRC", "kernel CRC", "DPL", "kernel DPL"} <= names
     images = np.arange(1, 121, dtype=np.uint8).reshape(12, 5, 2)
     dataset = Dataset(images, np.arange(12) % 2, ("a", "b"))

@@ -299,13 +299,20 @@ def other_libraries(scale: YalebScale) -> tuple[Method, ...]:
     )
 
 
-def against_atoms(scale: YalebScale) -> tuple[Method, ...]:
-    """Rows of accuracy against atoms."""
+def sparse_rows(scale: YalebScale) -> tuple[Method, ...]:
+    """Sparse codes of learned atoms, with and without labels, and controls."""
     rounds = scale.rounds
     return (
         nearest_code_row("kSC", sparse_coder, Gaussian(), CURVE, rounds),
         linear_svm_row("kSC, SVM", sparse_coder, Gaussian(), CURVE, rounds, scale.costs),
         *supervised_rows(scale, ("kSC", sparse_coder, CURVE)),
+    )
+
+
+def against_atoms(scale: YalebScale) -> tuple[Method, ...]:
+    """Rows of accuracy against atoms."""
+    return (
+        *sparse_rows(scale),
         Method("LC-KSVD", lc_ksvd, PUBLISHED),
         *pair_rows(),
         DICTLEARN_KERNEL,

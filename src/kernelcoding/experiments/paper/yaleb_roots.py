@@ -20,6 +20,7 @@ from .yaleb import (
     QUICK,
     YalebScale,
     every_face,
+    sparse_rows,
     supervised_rows,
     yaleb_experiment,
 )
@@ -32,7 +33,8 @@ PROTOCOL = (
     "training face is an atom, the residual rule decides. 570 atoms: dictionaries learned without "
     "labels, read through the samples that atoms are combinations of or, class-wise, one by one; a "
     "linear SVM on codes; supervised methods and their controls; dictionary pairs (DPL); sparse "
-    "and ridge codes (SRC, CRC) over 15 sampled faces of each person."
+    "and ridge codes (SRC, CRC) over 15 sampled faces of each person. Fewer atoms: what labels are "
+    "worth there."
 )
 
 
@@ -61,6 +63,7 @@ def roots_experiment(scale: YalebScale, quick: bool = False, n_atoms: int = N_AT
         *sampled_ridge_rows(),
         *pair_rows(),
     )
+    few = (*sparse_rows(scale), *pair_rows())
     return replace(
         yaleb_experiment(scale, quick, n_atoms),
         name="yaleb-roots",
@@ -69,6 +72,7 @@ def roots_experiment(scale: YalebScale, quick: bool = False, n_atoms: int = N_AT
         tables=(
             Table("all samples, residual rule", every_face(scale), paper=PAPER_ALL),
             Table(f"{n_atoms} atoms", learned, "learned", sizes=(n_atoms,)),
+            Table("fewer atoms", few, "learned", sizes=scale.sizes[1:3]),
         ),
         views={"samples": root_faces},
     )
