@@ -72,7 +72,7 @@ def roots_experiment(scale: YalebScale, quick: bool = False, n_atoms: int = N_AT
         tables=(
             Table("all samples, residual rule", every_face(scale), paper=PAPER_ALL),
             Table(f"{n_atoms} atoms", learned, "learned", sizes=(n_atoms,)),
-            Table("fewer atoms", few, "learned", sizes=scale.sizes[1:3]),
+            Table("fewer atoms", few, "learned", sizes=scale.sizes[1:4]),
         ),
         views={"samples": root_faces},
     )
