@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kernelcoding.dictionary import CombinationDictionary, PointDictionary
+from kernelcoding.gram import GramFacts
 from kernelcoding.kernels import Gaussian, Linear
 from kernelcoding.problem import CodingProblem
 
@@ -93,6 +94,20 @@ def test_near_atoms_are_chosen_before_any_exponential(points):
     assert_allclose(near.cross, np.take_along_axis(whole, near.indices, axis=1))
     distances = ((samples[:, None] - atoms[None]) ** 2).sum(axis=2)
     assert_array_equal(near.indices, np.argsort(distances, axis=1)[:, :2])
+
+
+def test_the_gram_matrix_begins_where_a_cache_line_does(rng):
+    points = rng.normal(size=(37, 3))
+    memory = np.empty(38 * 37)
+    for shift in range(4):
+        given = memory[shift : shift + 37 * 37].reshape(37, 37)
+        given[...] = points @ points.T
+        for facts in (GramFacts(given), GramFacts(given.astype(np.float32))):
+            assert facts.double.ctypes.data % 64 == 0
+            assert_array_equal(facts.double, facts.gram)
+            assert facts.double.flags.c_contiguous and facts.double.flags.writeable
+    own = PointDictionary(Gaussian(1.0), points).facts
+    assert own.double is own.gram  # once in memory
 
 
 def test_similarities_are_computed_once(points):

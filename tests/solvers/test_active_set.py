@@ -5,13 +5,13 @@ import warnings
 import cvxpy
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 from sklearn.decomposition import sparse_encode
 
 from helpers.cases import EACH_CONSTRAINT
 from helpers.lasso_problems import gaussian_problem, linear_problem, run, uniform
-from kernelcoding.constraints import NonNegative, Simplex, SumToOne
+from kernelcoding.constraints import Free, NonNegative, Simplex, SumToOne
 from kernelcoding.penalty import Penalty
 from kernelcoding.problem import CodingProblem
 from reference import convex
@@ -85,6 +85,32 @@ def test_optimal_and_as_low_as_interior_point(rng, make, kind, constraint):
     for i in range(2):
         reference = convex_reference(problem, penalty, i, constraint)
         assert_allclose(values[i], reference, rtol=1e-5, atol=1e-6)
+
+
+def test_a_code_of_many_atoms_does_not_depend_on_what_was_solved_before(rng):
+    # The first factor has room for 40 atoms: alone, a long code meets its limits several times.
+    problem = gaussian_problem(rng, n_atoms=300, n_samples=4, gamma=1.0)
+    penalty = uniform(problem, 1e-6)
+    together = run(problem, penalty)
+    assert np.count_nonzero(together, axis=1).min() > 130
+    assert violation(problem, penalty, together, Free()).max() < 1e-9
+    for row in range(4):
+        assert_array_equal(run(problem.take([row]), penalty)[0], together[row])
+
+
+def test_atoms_whose_correlations_tie(rng):
+    # Every atom four times over, in blocks and one by one: more peaks tie than may enter at once.
+    atoms = rng.normal(size=(24, 12))
+    samples = rng.normal(size=(5, 12))
+    single = CodingProblem((samples**2).sum(1), samples @ atoms.T, atoms @ atoms.T)
+    expected = run(single, uniform(single, 0.3)) @ atoms
+    for repeated in (np.repeat(atoms, 100, axis=0), np.tile(atoms, (100, 1))):
+        gram, cross = repeated @ repeated.T, samples @ repeated.T
+        problem = CodingProblem((samples**2).sum(1), cross, gram)
+        penalty = uniform(problem, 0.3)
+        codes = run(problem, penalty)
+        assert violation(problem, penalty, codes, Free()).max() < 1e-9
+        assert_allclose(codes @ repeated, expected, atol=1e-8)
 
 
 def test_nonnegative_least_squares(rng):

@@ -3,12 +3,13 @@
 import numpy as np
 
 from .active_members import ACTIVE, BARRED, allowance, price
-from .cholesky import copy, inner, raised, subtract_rows
+from .cholesky import inner, raised, write_without_rows
 
 EPS = 2.220446049250313e-16
 # Admit at most a fifth of the active set, and a few while it is small; none much weaker than the
 # strongest. One at a time is several times slower; many more collapse on ill-conditioned Grams.
 AT_LEAST, PART, WEAKEST = 4, 5, 0.3
+HALVINGS = 10  # in the search for the level that so many are above
 FEASIBLE = 1e-12  # error of a sum that must be one, relative to its terms
 
 
@@ -16,8 +17,7 @@ FEASIBLE = 1e-12  # error of a sum that must be one, relative to its terms
 def correlate(row, scratch, size):
     """Compute ``correlation`` at the present coefficients; return the objective."""
     correlation, index, value = scratch.correlation, scratch.members, scratch.value
-    copy(row.cross, correlation)
-    subtract_rows(correlation, row.gram, index, value, size)
+    write_without_rows(row.cross, row.gram, index, value, size, correlation)
     objective = 0.0
     for i in range(size):
         atom = index[i]
@@ -76,70 +76,58 @@ def write_peaks(values, peaks):
     for start in range(0, values.size, peaks.size):
         block = values[start : min(start + peaks.size, values.size)]
         for j in range(block.size):
-            peaks[j] = block[j] if block[j] > peaks[j] else peaks[j]
+            # Adding nothing keeps compilers from a masked store, which the next load waits for.
+            peaks[j] = (block[j] if block[j] > peaks[j] else peaks[j]) + 0.0
 
 
 @inner
-def sift(heap, atoms, root, count):
-    """Restore the heap, weakest first, below ``root``."""
-    value, atom = heap[root], atoms[root]
-    child = 2 * root + 1
-    while child < count:
-        if child + 1 < count and heap[child + 1] < heap[child]:
-            child += 1
-        if value <= heap[child]:
-            break
-        heap[root], atoms[root] = heap[child], atoms[child]
-        root, child = child, 2 * child + 1
-    heap[root], atoms[root] = value, atom
+def number_above(values, level):
+    """How many values are above a level."""
+    above = 0
+    for j in range(values.size):
+        above += values[j] > level
+    return above
 
 
 @inner
-def select(values, first, step, count, least, limit, places, heap):
-    """Add every ``step``-th value above ``least`` to a list of the ``limit`` largest.
-
-    Returns the length of the list, and what others must be above. A full ``heap`` has the
-    smallest first.
-    """
-    for place in range(first, values.size, step):
-        if not values[place] > least:
-            continue
-        if count < limit:
-            places[count], heap[count] = place, values[place]
-            count += 1
-            if count < limit:
-                continue
-            for root in range(count // 2 - 1, -1, -1):
-                sift(heap, places, root, count)
+def entry_level(values, least, strongest, limit):
+    """A level, at least ``least``, that about ``limit`` values are above, and never none."""
+    above, high = number_above(values, least), strongest
+    if above <= limit:
+        return least
+    for _ in range(HALVINGS):
+        middle = 0.5 * (least + high)
+        above = number_above(values, middle)
+        if above > limit:
+            least = middle
         else:
-            places[0], heap[0] = place, values[place]
-            sift(heap, places, np.int64(0), count)
-        least = heap[0]
-    return count, least
+            high = middle
+        if above == limit:
+            break
+    return high if high < strongest else least
 
 
 @inner
 def choose_violators(row, scratch, size, floor):
     """List the violators that shall enter; return how many."""
-    atoms, heap = scratch.entering, scratch.entering_value
-    strength, peaks = scratch.strength, scratch.peaks
+    atoms, strength, peaks = scratch.entering, scratch.strength, scratch.peaks
     write_excess(scratch.correlation, scratch.bound, row.common, row.nonnegative, strength)
     write_peaks(strength, peaks)
     strongest = raised(peaks, -np.inf)
     if not strongest > floor:
         return np.int64(0)
-    least = max(floor, WEAKEST * strongest)
     limit = max(AT_LEAST, size // PART)
-    # As many peaks as may enter bound the weakest that does, so that few atoms are looked at.
-    none: int | np.int64 = np.int64(0)
-    _, bound = select(peaks, none, np.int64(1), none, least, limit, atoms, heap)
-    least = max(least, (1.0 - 4.0 * EPS) * bound)
-    count = none
+    least = max(floor, WEAKEST * strongest)
+    few = 4 * limit <= peaks.size  # so few that hardly two of them share a peak
+    least = entry_level(peaks if few else strength, least, strongest, limit)
+    count: int | np.int64 = np.int64(0)
     for first in range(peaks.size):
         if peaks[first] > least:
-            count, least = select(strength, first, peaks.size, count, least, limit, atoms, heap)
-    for i in range(count):
-        heap[i] = 0.0  # from here on, the value an atom enters with
+            lowest = peaks[first] if few else least
+            for atom in range(first, strength.size, peaks.size):
+                if strength[atom] >= lowest and strength[atom] > least and count < limit:
+                    atoms[count], scratch.entering_value[count] = atom, 0.0
+                    count += 1
     return count
 
 

@@ -178,7 +178,7 @@ def admit(row, scratch, factor, size, count):
     return size
 
 
-@allocating
+@inner
 def found(row, scratch, factor, count):
     """Make the entering atoms the active set, factorised at once; 0 if they are dependent."""
     entering, columns = scratch.entering, scratch.columns

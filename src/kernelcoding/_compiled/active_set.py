@@ -9,7 +9,14 @@ sign change and drops that atom; then the strongest violators of the optimality 
 
 import numpy as np
 
-from .active_conditions import active_within, choose_violators, correlate, rounding_level, verdict
+from .active_conditions import (
+    active_within,
+    choose_violators,
+    correlate,
+    rounding_level,
+    verdict,
+    write_peaks,
+)
 from .active_members import (
     ACTIVE,
     BARRED,
@@ -22,13 +29,14 @@ from .active_members import (
     price,
     reset,
 )
-from .cholesky import LOOK, allocating, backward, copy, dot, forward, inner, raised, with_room
+from .cholesky import backward, copy, dot, forward, inner, larger, raised
 from .jit import compiled
 
 POLISH = 1e-3  # accuracy of the accepted code on its active set, in units of the tolerance
 REFINEMENTS = 2
 MANY = 8  # given atoms from which one factorisation beats their entering one by one
 PATIENCE = 20  # rounds without descent before rounding errors are declared the winner
+ROOM, NO_ROOM = 40, -1  # rows of the first factor; size of an active set that has no room in it
 
 
 @inner
@@ -208,9 +216,12 @@ def feasible(row, scratch, size):
     return True
 
 
-@allocating
+@inner
 def solve_row(row, scratch, factor, atoms, values, max_iter, stop):
-    """Solve one problem from the given atoms and values; broken off when ``stop[0]`` is set."""
+    """Solve one problem from the given atoms and values; broken off when ``stop[0]`` is set.
+
+    Where the factor has no room it is the caller who finds a larger one, and starts again.
+    """
     # A typed zero: for a literal one everything below would be compiled a second time.
     size: int | np.int64 = np.int64(0)
     iterations = stalled = 0
@@ -219,7 +230,7 @@ def solve_row(row, scratch, factor, atoms, values, max_iter, stop):
     count = list_given(row, scratch, atoms, values)
     while True:
         if size + count > factor.shape[0]:
-            factor = with_room(factor, size, size + count)
+            return NO_ROOM, iterations, False
         if not started and count >= MANY:
             size = found(row, scratch, factor, count)
         if size == 0 or started:
@@ -239,7 +250,7 @@ def solve_row(row, scratch, factor, atoms, values, max_iter, stop):
         if count == 0 or iterations >= max_iter or stalled > PATIENCE or stop[0] != 0:
             break
     converged = verdict(row, scratch, size, floor, stalled > PATIENCE, barred)
-    return factor, size, iterations, converged
+    return size, iterations, converged
 
 
 @inner
@@ -264,15 +275,13 @@ def gather(scratch, size, indices, values):
 
 
 @inner
-def largest_size(cross, shift, size_of):
-    """The scale of correlations; ``size_of`` is memory."""
-    peaks = size_of[:LOOK]
-    peaks[:] = shift
-    for start in range(0, cross.size, LOOK):
-        block = cross[start : min(start + LOOK, cross.size)]
-        for j in range(block.size):
-            peaks[j] = abs(block[j]) if abs(block[j]) > peaks[j] else peaks[j]
-    scale = raised(peaks, shift)
+def largest_size(cross, shift, scratch):
+    """The scale of correlations."""
+    size_of = scratch.strength
+    for j in range(size_of.size):
+        size_of[j] = abs(cross[j])
+    write_peaks(size_of, scratch.peaks)
+    scale = raised(scratch.peaks, shift)
     return scale if scale > 0.0 else 1.0
 
 
@@ -292,6 +301,49 @@ def mean_diagonal(gram, size):
     for j in range(size):
         total += gram[j, j] / size
     return total if total > 0.0 else 1.0
+
+
+@inner
+def solve_from(
+    first, scratch, factor, grams, cross, l1, ridge, sizes, scales, starts, start_atoms,
+    start_values, nonnegative, sum_to_one, tol, precision, max_iter, stop, indptr, atoms, values,
+    iterations, converged,
+):  # fmt: skip
+    """Solve rows from ``first`` on; the first one that this memory is not for, or their number."""
+    n_atoms, shift, common = scratch.state.size, 0.0, 0.0
+    for i in range(first, cross.shape[0]):
+        if stop[0] != 0:
+            return cross.shape[0]
+        if sizes[i % sizes.size] != n_atoms:
+            return i
+        gram, line = grams[i % grams.shape[0]], cross[i, :n_atoms]
+        weights = l1[i % l1.shape[0], :n_atoms]
+        if sum_to_one:
+            common = smallest(weights)
+            if i == first or grams.shape[0] > 1:
+                shift = mean_diagonal(gram, n_atoms)
+        scale = scales[i % scales.size]
+        if scale == 0.0:
+            scale = largest_size(line, shift, scratch)
+        row = RowProblem(
+            gram, line, weights, ridge[i % ridge.shape[0], :n_atoms], nonnegative, sum_to_one,
+            shift, precision, scale, tol, common,
+        )  # fmt: skip
+        begin, end = starts[i], starts[i + 1]
+        while True:
+            size, iterations[i], converged[i] = solve_row(
+                row, scratch, factor, start_atoms[begin:end], start_values[begin:end], max_iter,
+                stop,
+            )  # fmt: skip
+            if size == NO_ROOM:
+                return i
+            if converged[i] or begin == end or stop[0] != 0:
+                break
+            end = begin  # A start that leads astray is not worth keeping.
+        filled = indptr[i] + size
+        indptr[i + 1] = filled
+        gather(scratch, size, atoms[indptr[i] : filled], values[indptr[i] : filled])
+    return cross.shape[0]
 
 
 @compiled
@@ -326,38 +378,18 @@ def solve_rows(
     iterations, converged : arrays of shape (n,)
         Filled.
     """
-    scratch = allocate(sizes[0])
-    factor = np.empty((40, 40))
-    indptr[0] = 0
-    shift = common = 0.0
-    for i in range(cross.shape[0]):
-        if stop[0] != 0:
-            return
-        n_atoms = sizes[i % sizes.size]
-        if n_atoms != scratch.state.size:
-            scratch = allocate(n_atoms)
-        gram, line = grams[i % grams.shape[0]], cross[i, :n_atoms]
-        weights = l1[i % l1.shape[0], :n_atoms]
-        if sum_to_one:
-            common = smallest(weights)
-            if i < grams.shape[0]:
-                shift = mean_diagonal(gram, n_atoms)
-        scale = scales[i % scales.size]
-        if scale == 0.0:
-            scale = largest_size(line, shift, scratch.strength)
-        row = RowProblem(
-            gram, line, weights, ridge[i % ridge.shape[0], :n_atoms], nonnegative, sum_to_one,
-            shift, precision, scale, tol, common,
+    scratch, factor = allocate(sizes[0]), np.empty((ROOM, ROOM))
+    indptr[0] = row = 0
+    while True:
+        # Nothing in there is allocated: references need not be counted.
+        row = solve_from(
+            row, scratch, factor, grams, cross, l1, ridge, sizes, scales, starts, start_atoms,
+            start_values, nonnegative, sum_to_one, tol, precision, max_iter, stop, indptr, atoms,
+            values, iterations, converged,
         )  # fmt: skip
-        first, last = starts[i], starts[i + 1]
-        while True:
-            factor, size, iterations[i], converged[i] = solve_row(
-                row, scratch, factor, start_atoms[first:last], start_values[first:last], max_iter,
-                stop,
-            )  # fmt: skip
-            if converged[i] or first == last or stop[0] != 0:
-                break
-            last = first  # A start that leads astray is not worth keeping.
-        end = indptr[i] + size
-        indptr[i + 1] = end
-        gather(scratch, size, atoms[indptr[i] : end], values[indptr[i] : end])
+        if row == cross.shape[0]:
+            break
+        if sizes[row % sizes.size] != scratch.state.size:
+            scratch = allocate(sizes[row % sizes.size])
+        else:
+            factor = larger(factor)

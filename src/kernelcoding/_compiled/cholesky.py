@@ -43,9 +43,22 @@ def raised(values, level):
         for j in range(block.size):
             above += block[j] > level
         if above > 0:
-            for j in range(block.size):
-                level = block[j] if block[j] > level else level
+            level = largest(block, level)
     return level
+
+
+@inner
+def largest(block, level):
+    """The largest of some values and ``level``; four comparisons do not wait for each other."""
+    a = b = c = d = level
+    whole = block.size // 4 * 4
+    for j in range(0, whole, 4):
+        a, b = block[j] if block[j] > a else a, block[j + 1] if block[j + 1] > b else b
+        c, d = block[j + 2] if block[j + 2] > c else c, block[j + 3] if block[j + 3] > d else d
+    for j in range(whole, block.size):
+        a = block[j] if block[j] > a else a
+    a, c = b if b > a else a, d if d > c else c
+    return c if c > a else a
 
 
 @summing
@@ -55,6 +68,14 @@ def dot(left, right):
     for i in range(left.size):
         total += left[i] * right[i]
     return total
+
+
+@fused
+def subtract_four(source, a, b, c, d, weights, out):
+    """``out = source`` minus four weighted rows."""
+    wa, wb, wc, wd = weights
+    for j in range(out.size):
+        out[j] = source[j] - wa * a[j] - wb * b[j] - wc * c[j] - wd * d[j]
 
 
 @fused
@@ -70,21 +91,31 @@ def subtract_rows(out, matrix, index, weights, count):
         wa, wb = weights[i], weights[i + 1] if i + 1 < count else 0.0
         wc = weights[i + 2] if i + 2 < count else 0.0
         wd = weights[i + 3] if i + 3 < count else 0.0
-        for j in range(size):
-            out[j] = out[j] - wa * a[j] - wb * b[j] - wc * c[j] - wd * d[j]
+        subtract_four(out, a, b, c, d, (wa, wb, wc, wd), out)
+
+
+@fused
+def write_without_rows(source, matrix, index, weights, count, out):
+    """``out = source - sum_i weights[i] matrix[index[i]]``, without a pass to copy ``source``."""
+    size = out.size
+    if count < 4:
+        copy(source, out)
+        subtract_rows(out, matrix, index, weights, count)
+        return
+    a, b = matrix[index[0], :size], matrix[index[1], :size]
+    c, d = matrix[index[2], :size], matrix[index[3], :size]
+    subtract_four(source, a, b, c, d, (weights[0], weights[1], weights[2], weights[3]), out)
+    subtract_rows(out, matrix, index[4:], weights[4:], count - 4)
 
 
 @allocating
-def with_room(factor, size, needed):
-    """The factor, moved to a larger array if ``needed`` rows do not fit."""
-    if needed <= factor.shape[0]:
-        return factor
-    # An odd number of cache lines per row, so that rows do not collide in the cache.
-    capacity = max(needed, 2 * factor.shape[0]) // 16 * 16 + 24
-    larger = np.empty((capacity, capacity))
-    for i in range(size):
-        copy(factor[i, i:size], larger[i, i:])
-    return larger
+def larger(factor):
+    """Memory for a factor with more than twice as many rows.
+
+    An odd number of cache lines per row, so that rows do not collide in the cache.
+    """
+    capacity = 2 * factor.shape[0] // 16 * 16 + 24
+    return np.empty((capacity, capacity))
 
 
 @fused

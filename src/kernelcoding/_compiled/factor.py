@@ -101,7 +101,7 @@ def reflect(matrix, size):
                     matrix[j, i] = matrix[i, j]
 
 
-@part
+@inner
 def cholesky(matrix, size, floor):
     r"""Overwrite ``matrix[:size, :size]`` by L and its transpose, :math:`L L^\top = M`.
 

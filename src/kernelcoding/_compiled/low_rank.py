@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .cholesky import allocating, copy, dot, inner, raised, subtract_rows
+from .cholesky import allocating, copy, dot, inner, raised, write_without_rows
 from .jit import compiled
 
 JOIN = 12  # violators that may join at once, at least
@@ -304,5 +304,5 @@ def take_codes(shared, low, pending, rows, members, found):
             atom = members[p, places[q]]
             code[atom] = found.values[first + q]
             places[q] = place[atom]
-        copy(shared.targets[i], residual)
-        subtract_rows(residual, low, places, found.values[first:last], places.size)
+        values = found.values[first:last]
+        write_without_rows(shared.targets[i], low, places, values, places.size, residual)

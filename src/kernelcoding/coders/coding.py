@@ -52,6 +52,12 @@ def _rows_together(
     return max(block_rows(dictionary), min(shared, formulation.rows_by_parts(facts.n_atoms)))
 
 
+def _evenly(n: int, n_rows: int, options: Options) -> int:
+    """About as many samples in each block: a small rest costs as many calls as a whole block."""
+    n_blocks = max(round(n / n_rows), min(-(-n // n_rows), count_threads(options.n_jobs)), 1)
+    return max(-(-n // n_blocks), 1)
+
+
 def problems(dictionary: Dictionary, X: NDArray) -> Iterator[tuple[slice, CodingProblem]]:
     """The coding problems of samples, block by block."""
     for rows in gen_batches(len(X), block_rows(dictionary)):
@@ -95,7 +101,7 @@ def map_codes(
         result = formulation.solve(problem, own)
         return keep(rows, problem, result), result.convergence, zero_rows(result.codes)
 
-    n_rows = _rows_together(formulation, options, dictionary, len(X))
+    n_rows = _evenly(len(X), _rows_together(formulation, options, dictionary, len(X)), options)
     product = min(n_rows, len(X)) * dictionary.n_atoms * width(X)
     with memory_advice(FEWER_SAMPLES), steady_blas(product):
         found = map_blocks(code, len(X), n_rows, options.n_jobs)

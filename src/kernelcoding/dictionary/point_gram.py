@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..gram import GramFacts
+from ..gram import GramFacts, lined_up
 from ..guide import Guide
 from ..kernels.algebra import Composite
 from ..kernels.base import Kernel, Prepared, take
@@ -64,7 +64,7 @@ class PointGram(GramFacts):
         needed = gram_size(self._kernel, self.n_atoms, self.dtype)
         require_within_budget(needed, f"The Gram matrix of {self.n_atoms} atoms", FEWER_ATOMS)
         values = self._kernel.between(self._prepared, self._prepared)
-        return np.ascontiguousarray(finite_similarities(values))
+        return lined_up(np.ascontiguousarray(finite_similarities(values)))
 
     @cached_property
     def squares(self) -> NDArray:
