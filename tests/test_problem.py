@@ -105,7 +105,8 @@ def test_the_gram_matrix_begins_where_a_cache_line_does(rng):
         for facts in (GramFacts(given), GramFacts(given.astype(np.float32))):
             assert facts.double.ctypes.data % 64 == 0
             assert_array_equal(facts.double, facts.gram)
-            assert facts.double.flags.c_contiguous and facts.double.flags.writeable
+            assert facts.double.flags.c_contiguous
+            assert facts.double.flags.writeable
     own = PointDictionary(Gaussian(1.0), points).facts
     assert own.double is own.gram  # once in memory
 
