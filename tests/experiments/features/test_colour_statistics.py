@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kernelcoding.experiments.cache import Cache
-from kernelcoding.experiments.definition import Request
-from kernelcoding.experiments.features.colour_statistics import (
-    ColourMixture,
-    ColourStatistics,
-    colour_fisher_vectors,
-)
+from kernelcoding.experiments.features.colour_statistics import ColourStatistics
 from kernelcoding.images import Masked
 from kernelcoding.images.sift import planes_of
 
@@ -69,12 +63,3 @@ def test_masks_gray_images_and_widths(images):
         ColourStatistics(width=10).fit(images)
     with pytest.raises(ValueError, match="smaller than a patch at every resolution"):
         ColourStatistics((0.1,)).transform(images)
-
-
-def test_vectors_are_computed_once(images, tmp_path):
-    how = ColourMixture(2, 4, 8, 16, (1.0,), n_samples=60, n_images=4)
-    request = Request(None, False, Cache(tmp_path))
-    found = colour_fisher_vectors(request, how, images, [])
-    assert found.shape == (5, how.length)
-    assert_allclose(np.linalg.norm(found, axis=1), 1.0, rtol=1e-5)
-    assert_array_equal(colour_fisher_vectors(request, how, None, []), found)

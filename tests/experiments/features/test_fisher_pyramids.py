@@ -9,11 +9,10 @@ from kernelcoding.experiments.cache import Cache
 from kernelcoding.experiments.definition import Request
 from kernelcoding.experiments.features.fisher_pyramids import (
     FisherPyramid,
-    ResolutionSIFT,
     cell_vectors,
     fisher_pyramids,
-    resized,
 )
+from kernelcoding.experiments.features.resolutions import ResolutionSIFT, resized
 from kernelcoding.images import DenseRootSIFT, Masked
 
 pytest.importorskip("cv2")

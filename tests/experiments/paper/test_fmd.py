@@ -7,8 +7,7 @@ import pytest
 
 from helpers.experiments import VOCABULARY, grating, put, results
 from kernelcoding.experiments.features.colour_covariances import Covariance
-from kernelcoding.experiments.features.colour_statistics import ColourMixture
-from kernelcoding.experiments.features.fisher_pyramids import FisherPyramid
+from kernelcoding.experiments.features.patch_vectors import PatchVectors
 from kernelcoding.experiments.features.fisher_vectors import Mixture
 from kernelcoding.experiments.paper import fmd, fmd_colours, fmd_scale, fmd_views
 from kernelcoding.experiments.running.runner import run_experiment
@@ -63,16 +62,20 @@ def test_materials_in_colour(photographs):
         assert f"View(columns={part}, kernel=Gaussian(gamma='0.3*median'))" in chosen
 
 
-def test_materials_by_gradients_and_local_colours(photographs):
-    pyramid = FisherPyramid(2, 4, 8, 16, (1.0,), ((1, 1),), n_samples=400, n_images=10)
-    scale = fmd_views.ViewScale(SCALE, pyramid, ColourMixture(2, 3, 8, 16, (1.0,), 400, 10))
-    experiment = fmd_views.fmd_views_experiment(scale, quick=True)
+def test_materials_by_gradients_local_colours_and_pixels(photographs):
+    small = {"n_components": 2, "step": 8, "n_samples": 400, "n_images": 10, "mirrored": True}
+    views = tuple(
+        PatchVectors(kind, n_pca=n_pca, width=width, resolutions=(1.0,), **small)
+        for kind, n_pca, width in (("gradients", 4, 16), ("colours", 3, 16), ("pixels", 5, 9))
+    )
+    experiment = fmd_views.fmd_views_experiment(fmd_views.ViewScale(SCALE, views), quick=True)
     found = run(experiment, photographs)
-    assert len(found) == len(list(experiment.cells())) == 10 + 5 + 5 + 8
+    assert len(found) == len(list(experiment.cells())) == 2 * 10 + 5 + 5 + 8
     chosen = found["three views/kSC/None/0"]["configuration"]
     for part in ("slice(0, 16, None)", "slice(16, 28, None)", "slice(28, None, None)"):
         assert f"View(columns={part}, kernel=Gaussian(gamma='0.3*median'))" in chosen["kernel"]
     offered = fmd_views.COMBINATIONS["three views"].weights
     assert chosen["weights"] in [str(one) for one in offered]
     assert found["three views/kSC/None/0"]["value"] > 60
-    assert "slice(28" not in found["two Fisher vectors/SVC/None/0"]["configuration"]["kernel"]
+    machine = found["gradients and local colours/SVC/None/0"]["configuration"]
+    assert "slice(28" not in machine["kernel"]

@@ -56,7 +56,7 @@ def colours_experiment(scale: FmdScale, quick: bool = False) -> Experiment:
         covariance_description(scale),
     )
     base = named(scale, quick, "fmd-colours", "Flickr Material Database, in colour", PROTOCOL)
-    alone = "colour Fisher vectors", 1
+    alone = {"colour Fisher vectors": 1}
     together = {"three views": Combination((0, 1, 2))}
     return views_experiment(base, scale, descriptions, alone, together)
 

@@ -105,10 +105,10 @@ def views_experiment(
     experiment: Experiment,
     scale: FmdScale,
     descriptions: Sequence[Description],
-    alone: tuple[str, int],
+    alone: Mapping[str, int],
     combinations: Mapping[str, Combination],
 ) -> Experiment:
-    """An experiment with one of the descriptions alone, and with several together.
+    """An experiment with some of the descriptions alone, and with several together.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ def views_experiment(
         Its name, title and protocol; the rest is as in fmd.
     scale : FmdScale
     descriptions : sequence of Description
-    alone : tuple of str and int
-        The name of a table, and the number of the description that it is about.
+    alone : mapping
+        Numbers of descriptions that have a table of their own, by its name.
     combinations : mapping
         By the names of their tables; atoms are learned with the last one, which has all.
     """
@@ -127,7 +127,7 @@ def views_experiment(
         experiment,
         load=partial(material_views, descriptions),
         tables=(
-            Table(alone[0], every_photograph(scale, "samples")),
+            *(Table(name, every_photograph(scale, name)) for name in alone),
             *tables,
             Table(
                 f"{tables[-1].name}, learned atoms",
@@ -138,7 +138,10 @@ def views_experiment(
                 anchors=tables[-1].methods[-3:-1],
             ),
         ),
-        views={"samples": partial(one_of, alone[1]), TOGETHER: side_by_side},
+        views={
+            **{name: partial(one_of, number) for name, number in alone.items()},
+            TOGETHER: side_by_side,
+        },
     )
 
 
