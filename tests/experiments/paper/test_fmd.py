@@ -7,8 +7,8 @@ import pytest
 
 from helpers.experiments import VOCABULARY, grating, put, results
 from kernelcoding.experiments.features.colour_covariances import Covariance
-from kernelcoding.experiments.features.patch_vectors import PatchVectors
 from kernelcoding.experiments.features.fisher_vectors import Mixture
+from kernelcoding.experiments.features.patch_vectors import PatchVectors
 from kernelcoding.experiments.paper import fmd, fmd_colours, fmd_scale, fmd_views
 from kernelcoding.experiments.running.runner import run_experiment
 

@@ -51,7 +51,6 @@ SMALL_PATCHES = PatchVectors(
     n_images=400,
     mirrored=True,
 )
-FEW = {"n_components": 16, "n_pca": 32, "step": 8, "n_samples": 20_000, "n_images": 50}
 COMBINATIONS = {
     "gradients and local colours": Combination((0, 1), ((0.5, 0.5), (0.6, 0.4), "alignment")),
     "three views": Combination(
@@ -62,13 +61,13 @@ PROTOCOL = (
     "Splits, folds and search spaces of fmd. Three views, Fisher vectors of patches inside the "
     "masks, of the photograph and of its mirror image: RootSIFT by VLFeat's public pipeline (256 "
     "Gaussians, 80 principal components, nine resolutions); local colour statistics (means and "
-    "standard deviations of gray and opponent colours in 4 x 4 cells of patches of 16 pixels every "
-    "4 pixels at five resolutions, 128 Gaussians, 64 principal components); and gray pixels of "
-    "patches of 9 pixels every 3 pixels at three resolutions, less their mean, over their contrast, "
-    "and its logarithm (128 Gaussians, 48 principal components). Each view has a Gaussian kernel of "
-    "0.3 over its median; their shares are searched. Mixtures are learned once, without labels. "
-    "That these three go together, mirrored, was found by cross-validation in three training "
-    "halves. Learned atoms, on all splits: supervised methods and their controls."
+    "standard deviations of gray and opponent colours in 4 x 4 cells of patches of 16 pixels "
+    "every 4 pixels at five resolutions, 128 Gaussians, 64 principal components); and gray pixels "
+    "of patches of 9 pixels every 3 pixels at three resolutions, less their mean, over their "
+    "contrast, and its logarithm (128 Gaussians, 48 principal components). Each view has a "
+    "Gaussian kernel of 0.3 over its median; their shares are searched. Mixtures are learned "
+    "once, without labels. That these three go together, mirrored, was found by cross-validation "
+    "in three training halves. Learned atoms, on all splits: supervised methods and their controls."
 )
 
 
@@ -80,6 +79,19 @@ class ViewScale:
     views: tuple[PatchVectors, ...]
 
 
+def coarse(how: PatchVectors) -> PatchVectors:
+    """A small mixture of patches that are far apart."""
+    return replace(
+        how,
+        n_components=16,
+        n_pca=32,
+        step=8,
+        resolutions=(1.0, 0.5),
+        n_samples=20_000,
+        n_images=50,
+    )
+
+
 FULL = ViewScale(
     replace(WHOLE_SET, curve_splits=WHOLE_SET.n_splits),
     (of_gradients(VLFEAT), LOCAL_COLOURS, SMALL_PATCHES),
@@ -88,8 +100,8 @@ QUICK = ViewScale(
     FEW_SPLITS,
     (
         of_gradients(COARSE),
-        replace(LOCAL_COLOURS, resolutions=(1.0, 0.5), **FEW),
-        replace(SMALL_PATCHES, resolutions=(1.0,), **FEW),
+        coarse(LOCAL_COLOURS),
+        coarse(SMALL_PATCHES),
     ),
 )
 
