@@ -228,6 +228,7 @@ def every_face(scale: YalebScale) -> tuple[Method, ...]:
         Method("LinearSVC", peers.linear_svm, spaces["LinearSVC"]),
         *collaborative_rows((0.1,)),
         Method("LC-KSVD", lc_ksvd, PUBLISHED),
+        *pair_rows(),
     )
 
 
