@@ -52,9 +52,9 @@ def _rows_together(
     return max(block_rows(dictionary), min(shared, formulation.rows_by_parts(facts.n_atoms)))
 
 
-def _evenly(n: int, n_rows: int, options: Options) -> int:
+def _evenly(n: int, n_rows: int) -> int:
     """About as many samples in each block: a small rest costs as many calls as a whole block."""
-    n_blocks = max(round(n / n_rows), min(-(-n // n_rows), count_threads(options.n_jobs)), 1)
+    n_blocks = max(round(n / n_rows), 1)
     return max(-(-n // n_blocks), 1)
 
 
@@ -93,7 +93,9 @@ def map_codes(
     tell_zeros : bool, default=True
         Whether to warn where most codes are zero; False for who says so better.
     """
-    alone = replace(options, n_jobs=1)
+    n_rows = _evenly(len(X), _rows_together(formulation, options, dictionary, len(X)))
+    # A block alone has all threads for its rows.
+    alone = replace(options, n_jobs=1) if len(X) > n_rows else options
 
     def code(rows: slice) -> tuple[Kept, Convergence, NDArray]:
         problem = dictionary.problem(X[rows])
@@ -101,7 +103,6 @@ def map_codes(
         result = formulation.solve(problem, own)
         return keep(rows, problem, result), result.convergence, zero_rows(result.codes)
 
-    n_rows = _evenly(len(X), _rows_together(formulation, options, dictionary, len(X)), options)
     product = min(n_rows, len(X)) * dictionary.n_atoms * width(X)
     with memory_advice(FEWER_SAMPLES), steady_blas(product):
         found = map_blocks(code, len(X), n_rows, options.n_jobs)
