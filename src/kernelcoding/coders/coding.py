@@ -47,7 +47,7 @@ def _rows_together(
     """Samples in one block for this formulation: more where atoms are looked at by parts."""
     facts = dictionary.facts
     if not formulation.uses_gram or facts.is_whole or facts.is_affordable:
-        return block_rows(dictionary)
+        return _evenly(n, block_rows(dictionary))
     shared = -(-n // count_threads(options.n_jobs))  # each thread has a block
     return max(block_rows(dictionary), min(shared, formulation.rows_by_parts(facts.n_atoms)))
 
@@ -93,7 +93,7 @@ def map_codes(
     tell_zeros : bool, default=True
         Whether to warn where most codes are zero; False for who says so better.
     """
-    n_rows = _evenly(len(X), _rows_together(formulation, options, dictionary, len(X)))
+    n_rows = _rows_together(formulation, options, dictionary, len(X))
     # A block alone has all threads for its rows.
     alone = replace(options, n_jobs=1) if len(X) > n_rows else options
 
