@@ -104,7 +104,7 @@ def test_every_set_says_source_terms_citation_protocol(name):
 
 @pytest.mark.parametrize("name", list(REGISTRY))
 def test_every_missing_set_explains_itself(name, tmp_path):
-    by_hand = ("scene15", "fashion_mnist")
+    by_hand = ("scene15", "mnist", "fashion_mnist")
     options = {} if name in by_hand else {"download_if_missing": False}
     with pytest.raises(FileNotFoundError) as caught:
         getattr(datasets, f"fetch_{name}")(tmp_path, **options)

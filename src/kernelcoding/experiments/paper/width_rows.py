@@ -56,7 +56,11 @@ def width_rows(
 
 
 def supervised_width_rows(
-    coder: CoderBuilder, space: Space, rounds: int, view: str = "samples"
+    coder: CoderBuilder,
+    space: Space,
+    rounds: int,
+    view: str = "samples",
+    kernel: Kernel = GAUSSIAN,
 ) -> tuple[Method, ...]:
     """Linear supervised sparse coding: the median width, ratio, held-out labels, joint objective.
 
@@ -68,11 +72,13 @@ def supervised_width_rows(
         Without a width.
     rounds : int
         Of learning.
-    view : str
-        Which samples, vectors.
+    view, kernel
+        As in :func:`width_rows`.
     """
     return tuple(
-        Method(f"l-SkSC, {how}", partial(_supervised, coder, how, rounds), space, None, view)
+        Method(
+            f"l-SkSC, {how}", partial(_supervised, coder, kernel, how, rounds), space, None, view
+        )
         for how in LEARNED
     )
 
@@ -90,11 +96,11 @@ def _residuals(
 
 
 def _supervised(
-    coder: CoderBuilder, how: str, rounds: int, settings: Settings, n_atoms: int
+    coder: CoderBuilder, kernel: Kernel, how: str, rounds: int, settings: Settings, n_atoms: int
 ) -> SupervisedKernelCoding:
     learning = LEARNED[how]
     return SupervisedKernelCoding(
-        coder({**settings, "mixture": clone(GAUSSIAN)}, n_atoms),
+        coder({**settings, "mixture": clone(kernel)}, n_atoms),
         n_atoms=n_atoms,
         max_iter=rounds,
         learn_kernel=False if learning is None else learning,

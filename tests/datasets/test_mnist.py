@@ -1,4 +1,4 @@
-"""Fashion-MNIST: the files of MNIST, packed or not."""
+"""MNIST and Fashion-MNIST: files of one format and the same names, packed or not."""
 
 import gzip
 from pathlib import Path
@@ -7,16 +7,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from helpers.trees import write
+from helpers.trees import idx, idx_files
 from kernelcoding import datasets
 
 DEBIAN = Path("/usr/share/datasets/fashion-mnist")
-
-
-def idx(values):
-    """An array in MNIST's format."""
-    head = bytes([0, 0, 8, values.ndim]) + np.array(values.shape, ">u4").tobytes()
-    return head + values.tobytes()
 
 
 @pytest.fixture
@@ -27,34 +21,46 @@ def arrays(rng):
     return images, labels
 
 
-def put(folder, arrays, pack=gzip.compress, ending=".gz"):
-    images, labels = arrays
-    for part in images:
-        write(folder / f"{part}-images-idx3-ubyte{ending}", pack(idx(images[part])))
-        write(folder / f"{part}-labels-idx1-ubyte{ending}", pack(idx(labels[part])))
-
-
 @pytest.mark.parametrize(("pack", "ending"), [(gzip.compress, ".gz"), (bytes, "")])
-@pytest.mark.parametrize("below", ["fashion_mnist", "fashion-mnist", ""])
-def test_training_samples_come_first(tmp_path, arrays, pack, ending, below):
-    put(tmp_path / below, arrays, pack, ending)
-    bunch = datasets.fetch_fashion_mnist(tmp_path)
+@pytest.mark.parametrize(
+    ("name", "below"),
+    [("fashion_mnist", "fashion_mnist"), ("fashion_mnist", "fashion-mnist"), ("fashion_mnist", ""),
+     ("mnist", "mnist"), ("mnist", "")],
+)  # fmt: skip
+def test_training_samples_come_first(tmp_path, arrays, pack, ending, name, below):
+    idx_files(tmp_path / below, *arrays, pack, ending)
+    fetch = getattr(datasets, f"fetch_{name}")
+    bunch = fetch(tmp_path)
     images, labels = arrays
     assert_array_equal(bunch.images[bunch.train], images["train"])
     assert_array_equal(bunch.data[bunch.test], images["t10k"].reshape(5, 12))
     assert_array_equal(bunch.target[bunch.test], labels["t10k"])
     assert len(bunch.target_names) == 10
-    X, y = datasets.fetch_fashion_mnist(tmp_path, return_X_y=True)
+    X, y = fetch(tmp_path, return_X_y=True)
     assert_array_equal(X, bunch.data)
     assert_array_equal(y, bunch.target)
 
 
 def test_part_of_a_file_is_refused_by_name(tmp_path, arrays):
-    put(tmp_path, arrays)
+    idx_files(tmp_path, *arrays, gzip.compress, ".gz")
     name = tmp_path / "t10k-images-idx3-ubyte.gz"
     name.write_bytes(gzip.compress(idx(arrays[0]["t10k"])[:-1]))
     with pytest.raises(ValueError, match=r"got another or part of one: .*t10k-images"):
         datasets.fetch_fashion_mnist(tmp_path)
+
+
+def test_each_set_refuses_the_files_of_the_other(tmp_path):
+    """Names and sizes are the same; of clothes each class has as many test pictures."""
+    even = np.repeat(np.arange(10), 1000).astype(np.uint8)
+    uneven = even.copy()
+    uneven[0] = 1
+    images = {part: np.zeros((n, 1, 1), np.uint8) for part, n in (("train", 12), ("t10k", 10_000))}
+    cases = (("mnist", "fashion_mnist", even), ("fashion_mnist", "mnist", uneven))
+    for name, other, labels in cases:
+        idx_files(tmp_path / name, images, {"train": even[:12], "t10k": labels})
+        with pytest.raises(ValueError, match=f"has the files of {other}, not of {name}"):
+            getattr(datasets, f"fetch_{name}")(tmp_path / name)
+        assert len(getattr(datasets, f"fetch_{other}")(tmp_path / name).data) == 10_012
 
 
 def test_the_debian_package():
