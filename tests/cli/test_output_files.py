@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernelcoding as kc
+from helpers import records
 from helpers.commands import WORDS, X, done, failed, noted, write_csv, write_samples
 from helpers.processes import run_python
 from kernelcoding import persistence
@@ -104,6 +105,16 @@ def test_reports_do_not_replace_records(tmp_path, monkeypatch):
         assert "is the input" in failed("report", runs, "--out", "runs/x.jsonl")
     assert "is the input" in failed("demo", "--runs", "runs", "--out", "runs/x.jsonl")
     assert record.read_text() == "{}\n"
+
+
+def test_slim_records_are_written_beside_the_report_not_over_the_records(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runs = records.write_runs(tmp_path / "runs", ["virus", "digits"])
+    before = (runs / "virus.jsonl").read_bytes()
+    assert "2 files in kept" in done("report", runs, "--slim", "kept")
+    assert len((tmp_path / "kept" / "virus.jsonl").read_text().splitlines()) == 31
+    assert "holds the records themselves" in failed("report", runs, "--slim", runs)
+    assert (runs / "virus.jsonl").read_bytes() == before
 
 
 @pytest.mark.parametrize("command", [["fit", "nothing.csv"], ["demo"], ["reproduce", "digits"]])

@@ -60,16 +60,24 @@ def reproduce_command(
 def report_command(
     runs: Annotated[Path, typer.Argument(help="Folder or file of records.")],
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+    slim: Annotated[
+        Path | None,
+        typer.Option(help="A folder for the records without histories and pictures, to keep."),
+    ] = None,
 ) -> None:
     """Write records as one page, without outside files.
 
     [dim]kernelcoding report runs/ --out report.html[/]
     """
+    from ..records import write_slim
     from ..report import write_report
 
     # A page is made anew whenever asked for, but not in the place of records.
     check_output(out, [runs, *runs.glob("*.jsonl")], force=True)
+    kept = write_slim(runs, slim) if slim is not None else []
     console.print(f"Report: {write_report(runs, out)}", markup=False)
+    if kept:
+        console.print(f"Records: {len(kept)} files in {slim}", markup=False)
 
 
 @friendly

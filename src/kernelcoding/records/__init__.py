@@ -9,6 +9,7 @@ from .evaluation import CalibrationBin, ClassScore, EvaluationRecord
 from .file import RecordFile, locked
 from .reading import RecordedExperiment, Runs, read_runs
 from .schema import SCHEMA, Artifacts, Example, ExampleAtom, ExperimentRecord, ResultRecord
+from .slim import write_slim
 from .summary import ResultGroup, Summary, Verdict, summarize, tables_of, verdict_on
 
 __all__ = [
@@ -32,4 +33,5 @@ __all__ = [
     "summarize",
     "tables_of",
     "verdict_on",
+    "write_slim",
 ]

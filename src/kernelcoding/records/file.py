@@ -65,12 +65,15 @@ class RecordFile:
         record : ExperimentRecord or ResultRecord
             Its numbers must be finite: JSON has no others.
         """
-        line = json.dumps(
-            record.as_line(), allow_nan=False, ensure_ascii=False, separators=(",", ":")
-        )
-        _add(self.path, line.encode() + b"\n")
+        _add(self.path, encoded(record))
         if isinstance(record, ResultRecord):
             self.keys.add(record.key)
+
+
+def encoded(record: Record) -> bytes:
+    """The line of a file that holds a record, with its newline."""
+    line = json.dumps(record.as_line(), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return line.encode() + b"\n"
 
 
 def _divided(path: Path, content: bytes) -> tuple[list[ParsedLine], ParsedLine | None]:
