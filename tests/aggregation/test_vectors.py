@@ -118,6 +118,20 @@ def test_fisher_vectors_equal_those_of_scikit_image(sets, monkeypatch):
     assert_allclose(fisher.transform(sets), sign * improved, atol=1e-4)  # roots of small numbers
 
 
+@pytest.mark.parametrize("power", [1.0, 0.5])
+def test_unions_of_sets_are_their_descriptors_together(sets, power):
+    fisher = FisherVector(3, power=power, random_state=0).fit(sets)
+    unions = [[0], [3, 1], [0, 3], [1]]  # all together are where the gradient is zero
+    together = [np.concatenate([sets[one] for one in union]) for union in unions]
+    found = fisher.transform_unions(sets, [*unions, []])
+    assert_allclose(found[:-1], fisher.transform(together), atol=1e-12)
+    assert_allclose(found[-1], 0.0)
+    assert fisher.transform_unions(sets, []).shape == (0, found.shape[1])
+    for wrong in ([[0], [4]], [[-1]]):
+        with pytest.raises(ValueError, match="numbers of sets from 0 to 3"):
+            fisher.transform_unions(sets, wrong)
+
+
 def test_the_training_sample_is_at_a_stationary_point(sets):
     fisher = FisherVector(
         2, ("weights", "means", "variances"), power=1, norm=None, reg_covar=1e-12,

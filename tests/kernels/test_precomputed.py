@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
+from kernelcoding import KernelSparseCoder
 from kernelcoding.kernels import (
     CallableKernel,
     Gaussian,
@@ -58,6 +59,9 @@ def test_values_are_no_view_of_the_matrix(data):
     before = K.copy()
     (2.0 * Precomputed())(K)
     (Precomputed() + Precomputed())(K)
+    coder = KernelSparseCoder("precomputed").fit(K)
+    coder.dictionary_.cross(K[:3])[...] = 0.0
+    coder.transform(K[:3])[...] = 0.0
     assert_array_equal(K, before)
 
 

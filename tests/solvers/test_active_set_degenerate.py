@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from helpers.cases import EACH_CONSTRAINT, gaussian
 from helpers.lasso_problems import gaussian_problem, run, solve, uniform
-from kernelcoding.constraints import Free
+from kernelcoding.constraints import Free, Simplex, SumToOne
 from kernelcoding.penalty import Penalty
 from kernelcoding.problem import CodingProblem
 from reference.active_set import objective, violation
@@ -44,6 +44,28 @@ def test_nearly_singular_gram(rng, width, l1, constraint):
     codes = run(problem, penalty, constraint)
     allowed = max(1.001e-6 * l1, 1e-11)
     assert violation(problem, penalty, codes, constraint).max() < allowed
+
+
+@EACH_CONSTRAINT
+@pytest.mark.parametrize("l1", [1e-2, 1e-4])
+@pytest.mark.parametrize("n_features", [84, 90, 130])
+def test_more_dependent_atoms_at_once_than_a_block_holds(rng, n_features, l1, constraint):
+    """With 85 and more active atoms, 17 and more enter together: none can once the rank is used."""
+    atoms, samples = rng.normal(size=(300, n_features)), rng.normal(size=(40, n_features))
+    atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
+    problem = CodingProblem((samples**2).sum(1), samples @ atoms.T, atoms @ atoms.T)
+    penalty = uniform(problem, l1)
+    codes = run(problem, penalty, constraint)
+    assert violation(problem, penalty, codes, constraint).max() < 1.001e-6 * l1
+
+
+def test_large_codes_sum_to_one_in_the_last_bits(rng):
+    """Rounding of correlations of 1e6 and more leaves a sum that has to be mended."""
+    atoms, samples = rng.choice([-1.0, 1.0], (8, 30)), 1e6 * rng.normal(size=(64, 30))
+    problem = CodingProblem((samples**2).sum(1), samples @ atoms.T, atoms @ atoms.T)
+    for constraint in (Simplex(), SumToOne()):
+        codes = run(problem, uniform(problem, 0.0), constraint)
+        assert_allclose(codes.sum(axis=1), 1.0, atol=1e-12 * np.abs(codes).sum(axis=1).max())
 
 
 def test_parallel_atoms_beside_a_coefficient_that_is_all_rounding():

@@ -145,14 +145,21 @@ def enter(row, scratch, factor, size, atom, value, direction, column):
 
 
 @inner
-def admit_block(row, scratch, factor, size, first, count):
-    """Append the entering atoms ``first .. first + count`` as far as they are independent."""
+def solve_columns(row, scratch, factor, size, first, count):
+    """Forward-solved columns of the entering atoms ``first .. first + count``."""
     columns, index = scratch.columns, scratch.members
     for r in range(count):
         line = row.gram[scratch.entering[first + r]]
         for i in range(size):
             columns[r, i] = line[index[i]] + row.shift
     forward(factor, size, columns, count)
+
+
+@inner
+def admit_block(row, scratch, factor, size, first, count):
+    """Append the entering atoms ``first .. first + count`` as far as they are independent."""
+    columns, index = scratch.columns, scratch.members
+    solve_columns(row, scratch, factor, size, first, count)
     before = size
     for r in range(count):
         atom = scratch.entering[first + r]

@@ -14,6 +14,7 @@ from .active_conditions import (
     choose_violators,
     correlate,
     rounding_level,
+    sums_to_one,
     verdict,
     write_peaks,
 )
@@ -28,6 +29,7 @@ from .active_members import (
     found,
     price,
     reset,
+    solve_columns,
 )
 from .cholesky import backward, copy, dot, forward, inner, larger, raised
 from .jit import compiled
@@ -118,7 +120,8 @@ def settle(row, scratch, factor, size):
         objective = correlate(row, scratch, size)
         floor = rounding_level(row, scratch, size)
         count = choose_violators(row, scratch, size, floor)
-        if count > 0 or active_within(row, scratch, size, POLISH, floor):
+        summed = not row.sum_to_one or sums_to_one(scratch, size)
+        if count > 0 or (summed and active_within(row, scratch, size, POLISH, floor)):
             break
         # Never after the last look: what is judged is what is returned.
         if attempt == REFINEMENTS or not refine(row, scratch, factor, size):
@@ -131,9 +134,9 @@ def make_way(row, scratch, factor, size):
     """Drop an active atom so that the first entering atom, which depends on them, is free to enter.
 
     Along the null direction of H the objective falls linearly, until a coefficient reaches zero.
-    ``columns[0]`` holds the forward-solved column of the entering atom.
     """
     atom = scratch.entering[0]
+    solve_columns(row, scratch, factor, size, np.int64(0), np.int64(1))  # others were solved since
     correlation = scratch.correlation[atom] + row.common
     heading = 1.0 if correlation > 0.0 or row.nonnegative else -1.0
     slope = heading * correlation - row.l1[atom]

@@ -150,6 +150,14 @@ class FisherVector(SetTransformer):
         """
         check_is_fitted(self, "_n_features_out")
         sets = check_sets(X, ndim=self._descriptor_ndim(), shape=self.descriptor_shape_)
+        unknown = {number for union in unions for number in union}.difference(range(len(sets)))
+        if unknown:
+            raise ValueError(
+                f"unions must hold numbers of sets from 0 to {len(sets) - 1}, "
+                f"got {sorted(unknown)}."
+            )
+        if not len(unions):
+            return np.empty((0, self._n_features_out), dtype=sets.dtype)
         vectors = self._vectors(self._sums(sets).joined(unions))
         return vectors.astype(sets.dtype, copy=False)
 

@@ -97,8 +97,10 @@ class Dictionary:
         return self.facts.block(every[rows], every[columns])
 
     def cross(self, X: NDArray) -> NDArray:
-        """Inner products of samples and atoms, (n, N)."""
-        return self.similarities(X)[1]
+        """Inner products of samples and atoms, (n, N), never in the memory of the samples."""
+        cross = self.similarities(X)[1]
+        given = isinstance(X, np.ndarray) and np.may_share_memory(cross, X)
+        return cross.copy() if given else cross
 
     def cross_of(self, X: NDArray, atoms: NDArray) -> NDArray:
         """Inner products of samples and some of the atoms, (n, m)."""

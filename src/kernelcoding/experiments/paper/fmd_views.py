@@ -125,7 +125,7 @@ def fmd_views_experiment(scale: ViewScale, quick: bool = False) -> Experiment:
     title = "Flickr Material Database, gradients, local colours and pixels"
     base = named(scale.splits, quick, "fmd-views", title, PROTOCOL)
     descriptions = tuple(description(how) for how in scale.views)
-    alone = {"local colours": 1, "pixels": 2}
+    alone = {"gradients": 0, "local colours": 1, "pixels": 2}
     return views_experiment(base, scale.splits, descriptions, alone, COMBINATIONS)
 
 
