@@ -16,8 +16,8 @@ def test_samples_as_atoms_and_learned_ones(tmp_path, rng, monkeypatch):
     found = results(path)
     assert {(record["method"], record["size"]) for record in found.values()} == {
         ("kLLC", 80), ("kLLC", 120), ("kSC, 300 candidates", 80), ("kSC, 300 candidates", 120),
-        ("kSC", 80), ("kSC", 120), ("l-SkSC", 20), ("5-NN", None), ("SVC", None),
-        ("CRC", 80), ("kernel CRC", 80), ("DPL", 20), ("kernel DPL", 20),
+        ("kSC", 80), ("kSC", 120), ("CRC", 80), ("kernel CRC", 80), ("5-NN", None), ("SVC", None),
+        ("l-SkSC", 20), ("l-SkSC, control", 20), ("DPL", 20), ("kernel DPL", 20),
     }  # fmt: skip
     for record in found.values():
         assert record["value"] > 90

@@ -40,7 +40,7 @@ def run(experiment, home):
 def test_materials_of_two_kinds(photographs):
     experiment = fmd.fmd_experiment(SCALE, quick=True)
     found = run(experiment, photographs)
-    n_words, n_fisher, n_views = 10 + 9 + 2 * 7 + 8 + 20 + 8, 10 + 9 + 8 + 10, 5 + 7
+    n_words, n_fisher, n_views = 10 + 9 + 2 * 7 + 8 + 4 + 20 + 8, 10 + 9 + 8 + 4 + 10, 5 + 7
     assert len(found) == len(list(experiment.cells())) == n_words + n_fisher + n_views
     anchor = found["accuracy against atoms/SVC/None/0"]
     assert anchor["value"] == found["all samples, one kernel/SVC/None/0"]["value"]
@@ -70,7 +70,7 @@ def test_materials_by_gradients_local_colours_and_pixels(photographs):
     )
     experiment = fmd_views.fmd_views_experiment(fmd_views.ViewScale(SCALE, views), quick=True)
     found = run(experiment, photographs)
-    assert len(found) == len(list(experiment.cells())) == 2 * 10 + 5 + 5 + 8
+    assert len(found) == len(list(experiment.cells())) == 3 * 10 + 5 + 5 + 8
     chosen = found["three views/kSC/None/0"]["configuration"]
     for part in ("slice(0, 16, None)", "slice(16, 28, None)", "slice(28, None, None)"):
         assert f"View(columns={part}, kernel=Gaussian(gamma='0.3*median'))" in chosen["kernel"]

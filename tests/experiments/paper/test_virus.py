@@ -40,7 +40,7 @@ def test_viruses_of_three_kinds(tmp_path):
         },
     )
     tables = [table.name for table in experiment.tables if "shuffled" in table.name]
-    assert len(tables) == 5
+    assert len(tables) == 6
     chosen = Selection(tables=tables)
     path = run_experiment(experiment, home, tmp_path, selection=chosen, progress=False)
     found = results(path)

@@ -272,7 +272,6 @@ def width_tables(scale: FmdScale, view: str, name: str) -> tuple[Table, ...]:
 def fmd_tables(scale: FmdScale) -> tuple[Table, ...]:
     """Words as in the paper, then Fisher vectors, then these with colour covariances."""
     curve = curve_methods(scale.spaces, scale.rounds)
-    controls = tuple(control_row(method) for method in curve[5:])
     views = two_views(scale)
     machine = kernels_svm_row("SVC", views, scale.spaces["SVC, views"], "both")
     one: Numbers = {(name, None): value for name, value in PAPER_ONE.items()}
@@ -287,7 +286,7 @@ def fmd_tables(scale: FmdScale) -> tuple[Table, ...]:
         *width_tables(scale, "samples", "all samples"),
         Table(
             "accuracy against atoms",
-            curve + controls + learned_anchor_rows(scale.spaces, scale.rounds, (1.0,)),
+            curve + learned_anchor_rows(scale.spaces, scale.rounds, (1.0,)),
             "curve",
             sizes=scale.sizes,
             paper={("bi-SkSC", scale.sizes[-1]): BEST},

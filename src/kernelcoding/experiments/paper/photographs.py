@@ -72,7 +72,8 @@ WORDS_PROTOCOL = (
     "projected on 4000 principal components of the training part (three quarters of the training "
     "photographs where there are fewer), whitened, unit norm; or as they are, not whitened, which "
     "the paper does not do. Dictionaries are learned; scores are distances to the nearest code "
-    "with and without a class, or those of the classifier learned with the dictionary. "
+    "with and without a class, or those of the classifier learned with the dictionary; controls "
+    "have a loss that counts for nothing while it is learned. "
 )
 ONE_LABEL = (
     "Beside the paper's methods a linear SVM on codes of atoms learned without labels and "

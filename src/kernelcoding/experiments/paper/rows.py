@@ -322,7 +322,7 @@ def reading_rows(
 def curve_methods(
     spaces: Mapping[str, Space], rounds: int, view: str = "samples"
 ) -> tuple[Method, ...]:
-    """The nine methods of the paper's figures.
+    """The nine methods of the paper's figures, and the controls of those with labels.
 
     Parameters
     ----------
@@ -358,4 +358,4 @@ def curve_methods(
         for letter, rule in rules
         for name, coder in coders
     ]
-    return (*plain, *joint)
+    return (*plain, *joint, *(control_row(method) for method in joint))

@@ -11,11 +11,10 @@ from ...kernels import Gaussian, Linear
 from ..definition import Dataset, Experiment, Request, Space, Splits, Table, Variants
 from ..features.visual_words import frequencies
 from ..running.splitting import halves
-from .anchors import anchor_rows, learned_anchor_rows
+from .anchors import collaborative_rows, learned_anchor_rows, pair_rows
 from .photographs import FULL, QUICK, PhotographScale
 from .rows import (
     bag_coder,
-    control_row,
     curve_methods,
     local_coder,
     residual_row,
@@ -72,9 +71,8 @@ def voc2007_words_experiment(scale: PhotographScale, quick: bool = False) -> Exp
         ("kLLC", local_coder, Gaussian()),
     )
     every = tuple(residual_row(name, coder, k, SPACES[f"{name}, all"]) for name, coder, k in parts)
-    anchors = (svm_row("SVC", Gaussian(), SPACES["SVC"]), *anchor_rows((1.0,), PAIR_ATOMS))
+    beside = (svm_row("SVC", Gaussian(), SPACES["SVC"]), *collaborative_rows((1.0,)))
     curve = curve_methods(scale.spaces, scale.rounds)
-    controls = tuple(control_row(method) for method in curve[5:])
     return Experiment(
         name="voc2007-words",
         title="Six classes of VOC2007, 240 words",
@@ -83,16 +81,15 @@ def voc2007_words_experiment(scale: PhotographScale, quick: bool = False) -> Exp
         load=voc2007_words_dataset,
         splits={"splits": Splits(1 if quick else N_SPLITS, halves(2))},
         tables=(
-            Table("all samples", (*every, *anchors)),
+            Table("all samples", (*every, *beside, *pair_rows((1.0,), PAIR_ATOMS))),
             Table(
                 "mAP against atoms",
                 (
                     *curve,
-                    *controls,
                     *learned_anchor_rows(scale.spaces, scale.rounds, (1.0,)),
                 ),
                 sizes=SIZES[:2] if quick else SIZES,
-                anchors=anchors,
+                anchors=beside,
             ),
         ),
         views={"samples": frequencies},

@@ -106,7 +106,7 @@ FULL = YalebScale(
         "supervised kLLC": {"width": (0.1,), "n_neighbors": (200,), "regularization": (1e-5,)},
         "K-SVD": {"label_weight": (4e-6, 1e-4)},
         "D-KSVD": {"classifier_weight": (1e-6, 1e-3)},
-        "kSC, read": {"width": (0.1,), "alpha": (1e-4, 3e-4)},
+        "kSC, read": {"width": (0.05, 0.1, 0.2), "alpha": (1e-4, 3e-4, 1e-3)},
         "kLLC, read": {"width": (0.1,), "n_neighbors": (200,), "regularization": (1e-5, 1e-4)},
         "kSC, width": {"alpha": (3e-4,)},
         "kLLC, width": {"n_neighbors": (200,), "regularization": (1e-5,)},
