@@ -35,6 +35,7 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from kernelcoding import KernelSparseCoder, SupervisedKernelCoding, persistence
+from kernelcoding.experiments.paper.mnist import before_training, moved
 from kernelcoding.kernels import Gaussian
 
 from . import data
@@ -82,29 +83,14 @@ CASES = {
 }
 
 
-def shifted(X, random_state):
-    """Square images moved by at most a pixel, edges filled with zeros."""
-    side = round(X.shape[1] ** 0.5)
-    images = np.pad(X.reshape(-1, side, side), [(0, 0), (1, 1), (1, 1)])
-    down, right = random_state.randint(0, 3, size=(2, len(X)))
-    rows, columns = down[:, None] + np.arange(side), right[:, None] + np.arange(side)
-    moved = images[np.arange(len(X))[:, None, None], rows[:, :, None], columns[:, None, :]]
-    return moved.reshape(len(X), -1)
-
-
-def before_training(progress):
-    """A callback that keeps the unsupervised dictionary."""
-    return progress.step == "trial codes"
-
-
 TASK_DRIVEN = {"classifier": "logistic", "training": "task-driven"}
 METHODS = {
     "control": {**TASK_DRIVEN, "callback": before_training},
     "task-driven": TASK_DRIVEN,
     "task-driven, landmarks": TASK_DRIVEN,
     "task-driven, points": {**TASK_DRIVEN, "update": "points"},
-    "task-driven, landmarks, shifts": {**TASK_DRIVEN, "augment": shifted},
-    "task-driven, points, shifts": {**TASK_DRIVEN, "update": "points", "augment": shifted},
+    "task-driven, landmarks, shifts": {**TASK_DRIVEN, "augment": moved},
+    "task-driven, points, shifts": {**TASK_DRIVEN, "update": "points", "augment": moved},
     "joint, linear": {"classifier": "linear"},
     "joint, max-margin": {"classifier": "max-margin"},
     "bilinear control": {"classifier": "bilinear", "eta": NOTHING},

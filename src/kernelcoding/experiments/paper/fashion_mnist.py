@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -57,9 +58,11 @@ PROTOCOL = (
 )
 
 
-def fashion_mnist_dataset(n_train: int | None, n_test: int | None, request: Request) -> Dataset:
-    """Pixels from 0 to 1; the first pictures of each part where a number is given."""
-    found: Bunch = fetch_fashion_mnist(request.data_home)
+def first_pictures(
+    fetch: Callable[..., Bunch], n_train: int | None, n_test: int | None, request: Request
+) -> Dataset:
+    """Pixels as bytes; the first pictures of each part where a number is given."""
+    found = fetch(request.data_home)
     train, test = found.train[:n_train], found.test[:n_test]
     rows = np.concatenate([train, test])
     parts = {"train": np.arange(len(train)), "test": len(train) + np.arange(len(test))}
@@ -157,7 +160,7 @@ def fashion_mnist_experiment(
         title="Fashion-MNIST, large dictionaries",
         protocol=PROTOCOL + note,
         metric="accuracy",
-        load=partial(fashion_mnist_dataset, n_train, n_test),
+        load=partial(first_pictures, fetch_fashion_mnist, n_train, n_test),
         splits={"splits": Splits(1, official(2))},
         tables=(
             Table(

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import Bunch
 
 from ...classification import SupervisedKernelCoding
 from ...coders import KernelSparseCoder
@@ -21,7 +20,6 @@ from ..definition import (
     Dataset,
     Experiment,
     Method,
-    Request,
     Settings,
     Space,
     Split,
@@ -30,10 +28,15 @@ from ..definition import (
     Variants,
 )
 from ..running.splitting import official
-from .fashion_mnist import kernel_pairs, linear_pairs, machine
+from .fashion_mnist import (
+    KERNEL_PAIR,
+    PAIR,
+    first_pictures,
+    kernel_pairs,
+    linear_pairs,
+    machine,
+)
 
-PAIR: Space = {"separation": (1e-2,), "regularization": (1e-3,)}
-KERNEL_PAIR: Space = {"separation": (1e-2,), "regularization": (1e-4,)}
 MACHINE: Space = {"C": (10.0,)}
 # Alphas by trials: 6,000 training pictures, judged on 6,000 others.
 CODES: Mapping[str, tuple[Kernel, Space]] = {
@@ -71,20 +74,6 @@ QUICK = MnistScale(
     epochs=5,
     note=" Quick version: the first 2,000 and 1,000 pictures, 50 atoms, 5 epochs.",
 )
-
-
-def mnist_dataset(scale: MnistScale, request: Request) -> Dataset:
-    """Pixels; the first pictures of each part where a number is given."""
-    found: Bunch = fetch_mnist(request.data_home)
-    train, test = found.train[: scale.n_train], found.test[: scale.n_test]
-    rows = np.concatenate([train, test])
-    return Dataset(
-        found.data[rows],
-        found.target[rows],
-        tuple(found.target_names),
-        pictures=found.images[rows],
-        parts={"train": np.arange(len(train)), "test": len(train) + np.arange(len(test))},
-    )
 
 
 def unit_pictures(dataset: Dataset, split: Split) -> NDArray:
@@ -161,7 +150,7 @@ def mnist_experiment(scale: MnistScale, quick: bool = False) -> Experiment:
         title="MNIST, trained dictionaries",
         protocol=PROTOCOL + scale.note,
         metric="accuracy",
-        load=partial(mnist_dataset, scale),
+        load=partial(first_pictures, fetch_mnist, scale.n_train, scale.n_test),
         splits={"splits": Splits(1, official(2))},
         tables=(
             Table(
