@@ -1,4 +1,4 @@
-"""Choosing the nearest: the smallest entries of each row of a matrix of scores."""
+"""Choosing the nearest, which are the smallest of some scores, and samples that count."""
 
 from __future__ import annotations
 
@@ -34,3 +34,13 @@ def smallest(scores: NDArray, n_smallest: int) -> NDArray:
         bounds = np.partition(scores, last, axis=1)[:, last].copy()
     fill_smallest(scores, bounds, indices)
     return indices
+
+
+def counting(n_samples: int, sample_weight: NDArray | None, above: float = 0.0) -> NDArray:
+    """Samples that count, in order: all, or those of some weight."""
+    return np.arange(n_samples) if sample_weight is None else np.flatnonzero(sample_weight > above)
+
+
+def drawn(rows: NDArray, most: int, rng: np.random.RandomState) -> NDArray:
+    """These rows, or so many of them at random, in order."""
+    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))

@@ -11,6 +11,7 @@ from sklearn.preprocessing import normalize
 
 import kernelcoding as kc
 from kernelcoding import long_calls
+from kernelcoding.classification.ridge import NOTHING
 from kernelcoding.classification.rules import bilinear
 from kernelcoding.classification.rules.base import TrainingCodes
 from kernelcoding.dictionary import PointDictionary
@@ -93,6 +94,19 @@ def test_samples_left_out_are_judged_without_them(few, data, monkeypatch):
         weight[i] = 0.0
         coefficients, bias = written_out(replace(data, sample_weight=weight), chosen)
         assert_allclose(found[i], features(data, chosen)[i] @ coefficients + bias, atol=1e-7)
+
+
+def test_samples_without_weight_are_not_drawn(few, data, monkeypatch):
+    monkeypatch.setattr(bilinear, "JUDGED", 40)
+    there = np.arange(60) % 4 == 0
+    weight = np.where(there, data.sample_weight, NOTHING)
+    light = replace(data, sample_weight=weight)
+    assert there[bilinear._some_samples(light)].all()
+    kernel, judged = bilinear._weighted_product(light)
+    assert_array_equal(judged.targets, data.targets[there])
+    root = np.sqrt(weight[there])
+    product = features(data, np.flatnonzero(there))[there]
+    assert_allclose(kernel, product * np.outer(root, root), atol=1e-12)
 
 
 @pytest.mark.parametrize("many", [True, False])

@@ -92,6 +92,15 @@ def test_many_samples_are_judged_by_some(codes, targets, sample_weight, monkeypa
         assert_allclose(found, expected, rtol=1e-12)
 
 
+def test_samples_without_weight_do_not_judge(codes, targets, sample_weight, monkeypatch):
+    monkeypatch.setattr(ridge, "JUDGED", N // 2)
+    there = np.arange(N) % 5 == 0
+    light = np.where(there, sample_weight, ridge.NOTHING)
+    found = ridge.best_regularization(codes, targets, light, True, np.random.RandomState(0))
+    alone = codes[there], targets[there], sample_weight[there]
+    assert found == ridge.best_regularization(*alone, True, None)
+
+
 def test_singular_systems_are_solved(rng):
     half = rng.normal(size=(4, 2))
     half = np.vstack([half, np.zeros((1, 2)), half[:1]])  # an unused row, a twin

@@ -376,3 +376,10 @@ def test_codes_without_sums_are_those_with_them(blocks, rng, monkeypatch):
     assert found.convergence == wanted.convergence
     again = solve_all(frame, vectors, formulation, options, found.codes)
     assert_allclose(dense(again.codes), dense(wanted.codes), atol=1e-7)
+
+
+def test_a_leading_direction_is_found_from_where_nothing_leads():
+    n = ksvd.LARGE + 1
+    assert_allclose(np.linalg.norm(ksvd.leading(np.zeros((n, n)), np.ones(n))), 1.0)
+    products = np.diag(np.r_[2.0, 1.0, np.zeros(n - 2)])
+    assert_allclose(np.abs(ksvd.leading(products, np.eye(n)[-1])), np.eye(n)[0], atol=1e-12)

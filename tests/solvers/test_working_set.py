@@ -163,6 +163,24 @@ def test_a_look_at_all_atoms_is_as_exact_as_it_says(kernel, rng):
     assert np.all(search.errors[rows] <= 1e-3 * (1 + np.abs(expected).max(axis=1)))
 
 
+@pytest.mark.parametrize(
+    ("prior", "constraint"),
+    [(priors.L1(), constraints.Free()), (priors.NoPrior(), constraints.NonNegative())],
+    ids=["L1", "NoPrior"],
+)
+def test_more_atoms_stay_in_doubt_than_are_looked_at_one_by_one(prior, constraint, monkeypatch):
+    """Copies of the atoms of a code are at the bound itself: no estimate can clear them."""
+    monkeypatch.setattr(working_set, "FEW", 3)
+    monkeypatch.setattr(working_set, "SHARE", N)
+    data = np.repeat(ATOMS[:20], 15, axis=0)
+    make = kc.KernelCoder(Gaussian("median"), prior=prior, constraint=constraint, alpha=0.01)
+    whole = make.fit(data)
+    asked, formulation = whole.dictionary_.problem(SAMPLES), whole.formulation()
+    expected = formulation.objective(asked, whole.transform(SAMPLES))
+    codes = coded(fitted(kc.KernelCoder(**make.get_params(deep=False)), data))
+    assert_allclose(formulation.objective(asked, codes), expected, atol=1e-10)
+
+
 def test_a_given_matrix():
     kernel = Gaussian(0.1)
     gram, cross = kernel(ATOMS), kernel(SAMPLES, ATOMS)

@@ -17,9 +17,8 @@ from ..blocks import Kept
 from ..codes import Codes, times, transposed
 from . import far_newton, one_vs_rest
 from .classifiers import LinearClassifier
-from .ridge import CodeSums
+from .ridge import NOTHING, CodeSums
 from .rules import MaxMarginRule
-from .rules.base import NOTHING
 from .task_driven import logistic_loss
 
 

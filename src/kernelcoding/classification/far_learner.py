@@ -35,6 +35,7 @@ from ..dictionary_learning.state import Candidate
 from ..formulations import Formulation
 from ..gram import GramFacts
 from ..kernel_learning import KernelLearning
+from ..selection import counting, drawn
 from ..stacks import Stack
 from .classifiers import Classifier, LinearClassifier
 from .far_codes import FarCodes, LabelledCodes
@@ -228,11 +229,8 @@ class FarLearner(SupervisedLearner):
     @cached_property
     def drawn(self) -> NDArray:
         """Rows on which choices are judged: all of few samples, or some at random."""
-        weight = self.frame.sample_weight
-        rows = np.arange(self.frame.n_samples) if weight is None else np.flatnonzero(weight > 0)
-        if len(rows) > DRAWN:
-            rows = np.sort(self.rng.choice(rows, DRAWN, replace=False))
-        return rows
+        rows = counting(self.frame.n_samples, self.frame.sample_weight)
+        return drawn(rows, DRAWN, self.rng)
 
     # What the classifier's half-step asks ------------------------------------------------------
 

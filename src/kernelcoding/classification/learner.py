@@ -33,8 +33,8 @@ from ..solvers.result import Options
 from .classifiers import Classifier
 from .labelled import Labelled, LastScores
 from .labels import Labels
+from .ridge import NOTHING
 from .rules import Rule, TrainingCodes
-from .rules.base import NOTHING
 from .supervision_trial import helps
 
 DEFAULT_ETA = 0.1
@@ -200,14 +200,16 @@ class SupervisedLearner(AtomLearner):
         assert self.now.codes is not None
         gram = self.frame.gram(self.now.vectors)
         facts, stride = GramFacts(gram), -(-self.frame.n_samples // TRIED)
+        known = self.frame.sample_weight
         before = after = 0.0
         for block in self.frame.blocks(self.now.vectors):
             few = block.every(stride)
             labelled, plain = self._labelled(few, classifier), self.now.codes[few.rows]
             options = replace(self.options, start=plain)
             followed = labelled.solve(problem_of(few, gram, facts), options).codes
-            before += float(labelled.etas @ labelled.loss(plain))
-            after += float(labelled.etas @ labelled.loss(followed))
+            weights = labelled.etas if known is None else labelled.etas * known[few.rows]
+            before += float(weights @ labelled.loss(plain))
+            after += float(weights @ labelled.loss(followed))
         return np.sqrt(before / max(after, LEAST * before)) - 1.0 if before > 0 else 0.0
 
     def on_trial(self, frame: Frame, wanted: Supervision) -> SupervisedLearner:

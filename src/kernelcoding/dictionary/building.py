@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..kernels.base import Kernel
 from ..memory import announce, memory_advice, within_budget
+from ..selection import counting
 from ..stacks import Stack, as_points, in_memory, precision, require_alike, with_type
 from ..views import Views
 from .base import Dictionary
@@ -192,10 +193,10 @@ def choose_landmarks(
         What each sample counts; those of weight zero are not looked at.
     """
     n_samples = X.shape[0]
-    count = np.arange(n_samples) if sample_weight is None else np.flatnonzero(sample_weight > 0)
-    n_landmarks = min(n_landmarks, len(count))
-    size = min(len(count), max(n_candidates or POOL * n_landmarks, n_landmarks))
-    pool = np.sort(count[random_state.choice(len(count), size, replace=False)])
+    rows = counting(n_samples, sample_weight)
+    n_landmarks = min(n_landmarks, len(rows))
+    size = min(len(rows), max(n_candidates or POOL * n_landmarks, n_landmarks))
+    pool = np.sort(rows[random_state.choice(len(rows), size, replace=False)])
     weight = None if sample_weight is None else sample_weight[pool]
     candidates = Candidates(kernel, in_memory(X[pool]), pool, weight)
     chosen = np.sort(CHOICES[choice](candidates, n_landmarks, random_state))

@@ -22,6 +22,7 @@ from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..kernels.base import Kernel
 from ..parallel import map_blocks
 from ..problem import CodingProblem
+from ..selection import counting
 from ..solvers.result import Convergence
 from ..stacks import Stack, concatenated, in_memory
 from .coding import Coded
@@ -62,8 +63,8 @@ def class_parts(
             f"Unknown label type: {type_of_target(y)}. per_class=True learns a dictionary for each "
             "class and needs one label per sample."
         )
-    counting = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight > 0)
-    y = y[counting]
+    present = counting(len(y), sample_weight)
+    y = y[present]
     n_classes = len(np.unique(y))
     if n_atoms < n_classes:
         raise ValueError(
@@ -74,7 +75,7 @@ def class_parts(
     landmarks = None if n_landmarks is None else shares(y, min(n_landmarks, len(y)))
     parts, done = [], 0
     for number, (members, count) in enumerate(atoms):
-        rows, columns = counting[members], np.arange(done, done + count)
+        rows, columns = present[members], np.arange(done, done + count)
         few = None if landmarks is None else max(count, landmarks[number][1])
         # Of given similarities, those of the class among itself.
         samples = X[np.ix_(rows, rows)] if kernel.uses_index else X[rows]

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import type_of_target
 from ..codes import Codes
 from ..dictionary.candidates import Candidates, KnownCandidates
 from ..dictionary.choosing import CHOICES, MEANS, cluster_means, named_choice
+from ..selection import counting, drawn
 from ..stacks import Stack, in_memory
 from .frames import Frame, SampleFrame
 
@@ -70,10 +71,9 @@ def first_atoms(
     """Samples, and how they combine to the first atoms; few are looked at if landmarks are few."""
     kernel = frame.landmarks.kernel
     weight = frame.sample_weight
-    rows = np.arange(len(X)) if weight is None else np.flatnonzero(weight > 0)
-    pool = max(POOL * n_atoms, SMALL)
-    if len(rows) > pool and frame.landmarks.n_atoms < len(X):
-        rows = np.sort(random_state.choice(rows, pool, replace=False))
+    rows = counting(len(X), weight)
+    if frame.landmarks.n_atoms < len(X):
+        rows = drawn(rows, max(POOL * n_atoms, SMALL), random_state)
     weight = None if weight is None else weight[rows]
     labels = np.asarray(y)[rows] if has_classes(y) else None
     if isinstance(frame, SampleFrame):

@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from ..constraints import Constraint
+from ..gram import TILE
 from ..guide import Guide
 from ..penalty import Penalty
 from ..problem import CodingProblem
@@ -151,8 +153,9 @@ class SmallProblem:
             return np.empty(0)
         used = np.flatnonzero(self.code)
         found = self.problem.cross_at(self.row, atoms) - self.multiplier
-        if used.size:
-            found -= self.code[used] @ self.problem.facts.block(self.atoms[used], atoms)
+        for some in gen_batches(len(atoms), max(1, TILE // used.size)) if used.size else ():
+            block = self.problem.facts.block(self.atoms[used], atoms[some])
+            found[some] -= self.code[used] @ block
         l1 = self.penalty.l1[0, atoms]
         allowed = tol * np.where(l1 > 0, np.minimum(l1, self.scale), self.scale)
         return (found if constraint.nonnegative else np.abs(found)) - l1 - allowed

@@ -215,7 +215,9 @@ class _Search:
         excess[small.atoms] = -np.inf
         unsure += excess
         suspects = np.flatnonzero(unsure > 0.0)
-        if len(suspects) <= self.few:
+        # Estimates of movements say no more where nothing has moved.
+        has_moved = not np.array_equal(small.code, small.reference)
+        if len(suspects) <= self.few or not has_moved:
             violation = small.violation(suspects, self.constraint, self.options.tol)
             if not np.any(violation > 0.0):
                 return True

@@ -21,9 +21,9 @@ from ...component import Component
 from ...dictionary_learning.frames import Frame
 from ...validation import check_positive
 from ..classifiers import Classifier
+from ..ridge import NOTHING
 
 FOLDS = 5
-NOTHING = 1e-12  # weight of a sample that is left out
 
 
 @dataclass(frozen=True, slots=True)

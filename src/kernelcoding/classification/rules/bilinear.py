@@ -12,10 +12,12 @@ from ...codes import Codes, products, some_rows
 from ...dictionary_learning.frames import SampleFrame
 from ...dictionary_learning.seen import SampleBlock
 from ...long_calls import eigh
+from ...selection import counting, drawn
 from .. import ridge
 from ..classifiers import BilinearClassifier, Classifier, bilinear_features, squared_norm
 from ..product_kernel import ProductSystem
-from .base import NOTHING, Rule, TrainingCodes
+from ..ridge import NOTHING
+from .base import Rule, TrainingCodes
 
 MANY = 2000  # samples that are all centres while atoms are learned; a system is cubic in them
 CENTRES = 500  # of more samples
@@ -204,11 +206,15 @@ def _blocks(data: TrainingCodes) -> Iterator[SampleBlock]:
     return iter(data.frame.blocks(np.zeros((data.frame.dimension, 0))))
 
 
+def _counting(data: TrainingCodes) -> NDArray:
+    return counting(len(data.targets), data.sample_weight, above=NOTHING)
+
+
 def _some_samples(data: TrainingCodes, before: Classifier | None = None) -> NDArray:
     """Centres among many samples: those of the classifier before, or some drawn at random."""
     if isinstance(before, BilinearClassifier) and isinstance(before.used, np.ndarray):
         return before.used
-    return np.sort(data.rng.choice(len(data.targets), CENTRES, replace=False))
+    return drawn(_counting(data), CENTRES, data.rng)
 
 
 def _system_of_some(data: TrainingCodes, chosen: NDArray, regularization: float) -> FewCentres:
@@ -236,10 +242,9 @@ def _weighted_product(data: TrainingCodes) -> tuple[NDArray, TrainingCodes]:
 
     Rows and columns carry the roots of sample weights: regression is then one of equal samples.
     """
-    n = len(data.targets)
-    rows = np.arange(n)
-    if n > JUDGED:
-        rows = np.sort(data.rng.choice(n, JUDGED, replace=False))
+    rows = np.arange(len(data.targets))
+    if len(rows) > JUDGED:
+        rows = drawn(_counting(data), JUDGED, data.rng)
     codes = data.codes[rows]
     root = np.sqrt(data.sample_weight[rows])
     kernel = products(codes, codes) * data.frame.kernel_of(rows) * np.outer(root, root)

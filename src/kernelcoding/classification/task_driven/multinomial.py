@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ...codes import dense
 from ..classifiers import Classifier, LinearClassifier
 from ..labels import Labels
+from ..ridge import NOTHING
 from ..rules import LogisticRule, Rule, TrainingCodes
-from ..rules.base import NOTHING
 from . import logistic_loss
 
 RHOS = np.logspace(0, -4, 9)

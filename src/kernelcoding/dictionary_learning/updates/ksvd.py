@@ -137,6 +137,6 @@ def residual_products(
 def leading(products: NDArray, start: NDArray) -> NDArray:
     """Leading eigenvector of a symmetric, positive semi-definite matrix."""
     n = len(products)
-    if n <= LARGE:
+    if n <= LARGE or not (products @ start).any():  # the method cannot start there
         return linalg.eigh(products, subset_by_index=[n - 1, n - 1])[1][:, 0]
     return eigsh(products, k=1, v0=start, which="LA")[1][:, 0]
