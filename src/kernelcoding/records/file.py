@@ -63,16 +63,21 @@ class RecordFile:
         Parameters
         ----------
         record : ExperimentRecord or ResultRecord
-            Its numbers must be finite: JSON has no others.
         """
         _add(self.path, encoded(record))
         if isinstance(record, ResultRecord):
             self.keys.add(record.key)
 
 
-def encoded(record: Record) -> bytes:
-    """The line of a file that holds a record, with its newline."""
-    line = json.dumps(record.as_line(), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+def encoded(record: Record, empty: bool = True) -> bytes:
+    """The line of a file that holds a record, with its newline; without ``empty``, what is there.
+
+    Its numbers must be finite: JSON has no others.
+    """
+    fields = record.as_line()
+    if not empty:
+        fields = {name: value for name, value in fields.items() if value not in (None, "", {})}
+    line = json.dumps(fields, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return line.encode() + b"\n"
 
 

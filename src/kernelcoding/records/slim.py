@@ -50,6 +50,6 @@ def write_slim(source: RecordPath | Iterable[RecordPath], folder: RecordPath) ->
 
 
 def _slim_line(result: ResultRecord) -> bytes:
-    """The record without artifacts and the settings that were not chosen."""
-    kept = tuple(item for item in result.configuration if item[0] != "search_space")
-    return encoded(replace(result, artifacts=Artifacts(), configuration=kept))
+    """The record without artifacts, the settings that were not chosen, and what is empty."""
+    kept = tuple((key, x) for key, x in result.configuration if key != "search_space" and x != ())
+    return encoded(replace(result, artifacts=Artifacts(), configuration=kept), empty=False)
