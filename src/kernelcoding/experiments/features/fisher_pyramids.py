@@ -32,6 +32,7 @@ class FisherPyramid:
     cells: tuple[tuple[int, int], ...]  # rows and columns of each grid
     n_samples: int  # descriptors that the mixture is learned from
     n_images: int  # images they are drawn from
+    mirrored: bool = False  # whether the mirror image is described, too
 
 
 def fisher_pyramids(
@@ -69,7 +70,7 @@ def _fisher_pyramids(
 ) -> NDArray:
     from ...aggregation import FisherVector
 
-    extractor = ResolutionSIFT(how.resolutions, how.width, how.step, n_jobs=n_jobs)
+    extractor = ResolutionSIFT(how.resolutions, how.width, how.step, how.mirrored, n_jobs=n_jobs)
     few = drawn_images(images, among, how.n_images)
     fisher = FisherVector(how.n_components, n_pca=how.n_pca, n_samples=None, random_state=0)
     fisher.fit(drawn_descriptors(extractor, few, how.n_samples))

@@ -193,19 +193,21 @@ def fmd_pyramids_experiment(scale: PyramidScale, quick: bool = False) -> Experim
 
 
 def scene15_pyramids_experiment(scale: PyramidScale, quick: bool = False) -> Experiment:
-    """The fifteen scenes at a scale.
+    """The fifteen scenes at a scale, and their mirror images: scenes have no left and right.
 
     Parameters
     ----------
     scale, quick
         As in :func:`fmd_pyramids_experiment`.
     """
+    both = replace(scale, pyramid=replace(scale.pyramid, mirrored=True))
     return replace(
         fmd_pyramids_experiment(scale, quick),
         name="scene15-pyramids",
-        title="Fifteen scenes, VLFeat's Fisher vectors",
-        protocol=PROTOCOL + "The lists of the data set. " + scale.note,
-        load=partial(scenes, scale),
+        title="Fifteen scenes, VLFeat's Fisher vectors, mirrored",
+        protocol=f"{PROTOCOL}The lists of the data set; patches of images and of their mirror "
+        f"images. {scale.note}",
+        load=partial(scenes, both),
         splits={"splits": Splits(1, official(scale.n_folds))},
     )
 
