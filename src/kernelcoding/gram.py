@@ -176,7 +176,7 @@ class GramFacts:
             return times(transposed(weights), gram.astype(weights.dtype, copy=False)).T
         every = np.arange(self.n_atoms) if atoms is None else atoms
         found = np.empty(weights.shape, weights.dtype)
-        for some in np.array_split(np.arange(len(every)), -(-(len(every) ** 2) // TILE)):
+        for some in np.array_split(np.arange(len(every)), max(1, -(-(len(every) ** 2) // TILE))):
             known = self.block(every, every[some]).astype(weights.dtype, copy=False)
             found[some] = times(transposed(weights), known).T
         return found

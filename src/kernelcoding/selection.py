@@ -36,11 +36,11 @@ def smallest(scores: NDArray, n_smallest: int) -> NDArray:
     return indices
 
 
-def counting(n_samples: int, sample_weight: NDArray | None, above: float = 0.0) -> NDArray:
+def counting_rows(n_samples: int, sample_weight: NDArray | None, above: float = 0.0) -> NDArray:
     """Samples that count, in order: all, or those of some weight."""
     return np.arange(n_samples) if sample_weight is None else np.flatnonzero(sample_weight > above)
 
 
-def drawn(rows: NDArray, most: int, rng: np.random.RandomState) -> NDArray:
+def drawn_rows(rows: NDArray, most: int, rng: np.random.RandomState) -> NDArray:
     """These rows, or so many of them at random, in order."""
     return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))

@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from kernelcoding.aggregation import VLAD, FisherVector, KernelFisherVector, base
+from kernelcoding.aggregation import VLAD, FisherVector, KernelFisherVector, KernelVLAD, base
 from kernelcoding.aggregation.mixtures import MixtureSettings, SharedMixture
 
 
@@ -52,6 +52,19 @@ def test_a_residual_of_rounding_is_not_normalised(intra, rng):
     points = rng.normal(size=(3, 4))
     vlad = VLAD(3, intra_normalize=intra, random_state=0).fit([points, points])
     assert_allclose(vlad.transform([points]), 0.0)  # each word is a descriptor
+
+
+@pytest.mark.parametrize("n_copies", [10, 1000, 30_000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_many_copies_of_a_word_are_no_residual(n_copies, dtype, rng):
+    """Rounding of sums grows with their terms: flat pictures are sets of equal descriptors."""
+    words = 3 * rng.random((8, 6)).astype(dtype)
+    copies = [np.repeat(words[:1], n_copies, axis=0)]
+    assert_allclose(VLAD(8, n_samples=None).fit([words]).transform(copies), 0.0)
+    kernel = KernelVLAD(n_words=8, n_landmarks=None).fit([words])
+    assert_allclose(kernel.transform(copies), 0.0)
+    if n_copies <= 1000:
+        assert_allclose(kernel.gram(copies), 0.0)
 
 
 @pytest.mark.parametrize("make", [VLAD, FisherVector])

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
 
 import kernelcoding as kc
+from kernelcoding.dictionary import point_gram
 from kernelcoding.kernels import Gaussian
 
 GAMMA = 0.01  # ten times that of the median: parts of codes that sum to one explain badly
@@ -101,3 +103,19 @@ def test_parts_that_explain_keep_their_residuals(digits):
     assert usual.any()
     assert_allclose(-classifier.decision_function(Q)[usual], found[usual], rtol=1e-12, atol=1e-14)
     assert_array_equal(found[empty], 0.0)
+
+
+@pytest.mark.parametrize("name", ["LLC", "hard"])
+def test_a_class_without_atoms_has_no_part_beyond_the_budget_either(name, digits, monkeypatch):
+    X, y, Q, _ = digits
+    chosen = np.flatnonzero(y[:200] != 3)
+    coder = clone(CODERS[name]).set_params(atoms=X[chosen])
+    make = kc.ResidualClassifier(coder, atom_labels=y[chosen])
+    whole = clone(make).fit(X, y)
+    monkeypatch.setattr(point_gram, "SMALL", 0)
+    with kc.memory_budget(1e-6):
+        parts = clone(make).fit(X, y)
+        scores, labels = parts.decision_function(Q), parts.predict(Q)
+    assert_allclose(scores, whole.decision_function(Q), atol=1e-10)
+    assert_array_equal(labels, whole.predict(Q))
+    assert 3 not in labels

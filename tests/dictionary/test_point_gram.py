@@ -129,3 +129,12 @@ def test_a_dictionary_answers_for_parts(rng, large, learned, is_large):
     found = dictionary.nearest(X[:4], 2).indices
     order = np.argsort(np.diag(expected) - 2.0 * cross, axis=1)
     assert_array_equal(np.sort(found), np.sort(order[:, :2]))
+
+
+def test_products_with_no_atoms_at_all(monkeypatch):
+    """A class without atoms, in the residual rule."""
+    monkeypatch.setattr(point_gram, "SMALL", 0)
+    with kc.memory_budget(1e-9):
+        facts = PointDictionary(Gaussian(0.5), stack((30, 3), 0)).facts
+        found = facts.times(np.empty((0, 4)), np.empty(0, np.intp))
+    assert found.shape == (0, 4)

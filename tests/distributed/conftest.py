@@ -1,5 +1,6 @@
 """A small cluster of real worker processes, started once and used by all tests of this room."""
 
+import contextlib
 import importlib.util
 import sys
 
@@ -42,10 +43,13 @@ def cluster():
 
     with dask.config.set(SETTINGS):
         distributed.utils.get_mp_context().set_forkserver_preload(PRELOADED)
-        with distributed.LocalCluster(
+        cluster = distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        ) as cluster:
-            yield cluster
+        )
+        yield cluster
+        # On a busy machine it may not yet know the name of a worker that has come back.
+        with contextlib.suppress(KeyError):
+            cluster.close()
 
 
 @pytest.fixture

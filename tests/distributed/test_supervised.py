@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 import kernelcoding as kc
 from helpers.three_colours import three_colours
@@ -110,6 +111,17 @@ def test_choices_are_judged_on_samples_drawn_at_random(monkeypatch):
     assert_allclose(np.log([far.eta_, far.rho_]), np.log([near.eta_, near.rho_]), atol=2.0)
     assert far.score(X, y) > near.score(X, y) - 0.02
     assert len(pickle.dumps(far)) < 2**16  # nothing of the samples
+
+
+@pytest.mark.parametrize("classifier", ["linear", "max-margin"])
+def test_a_penalty_judged_on_some_is_that_of_samples_in_memory(classifier, monkeypatch):
+    monkeypatch.setattr(far_learner, "DRAWN", 300)
+    monkeypatch.setattr(ridge, "JUDGED", 300)
+    X, y = data(2000)
+    model = learning(eta=0.05, max_iter=1, n_landmarks=None, landmarks=X[:40])
+    model.set_params(classifier=classifier)
+    near, far = clone(model).fit(X, y), clone(model).fit(lazy(X, (1500, 500)), y)
+    assert_allclose(np.log(far.rho_), np.log(near.rho_), atol=0.5)
 
 
 def test_labels_that_cannot_be_predicted_are_no_supervision():

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 
 import kernelcoding as kc
 from helpers.learning import digits
 from kernelcoding.constraints import NonNegative, SumToOne
-from kernelcoding.kernels import Gaussian
+from kernelcoding.kernels import Gaussian, Linear, MultipleKernel
 from kernelcoding.priors import ElasticNet, Locality, Ridge
 
 X, Y = digits(48, labels=True)
@@ -120,6 +121,47 @@ def test_supervised_coding_counts_alike(classifier, weight):
     model.fit(np.repeat(X, copies, axis=0), np.repeat(Y, copies))
     assert_allclose(history, model.objective_history_, rtol=1e-5)
     assert_allclose(scores, model.decision_function(Q), atol=1e-4)
+
+
+@pytest.mark.parametrize("classifier", ["linear", "bilinear", "max-margin", "logistic"])
+@pytest.mark.parametrize("training", ["joint", "task-driven"])
+def test_choices_do_not_look_at_samples_without_weight(classifier, training):
+    """What "auto" stands for, judges of trials, probabilities: labels of the others are noise."""
+    coder = kc.KernelSparseCoder(KERNEL, alpha=0.05, **TIGHT)
+    settings = {"n_atoms": 6, "max_iter": 2, "classifier": classifier, "training": training}
+    model = kc.SupervisedKernelCoding(coder, **settings, random_state=0)
+    noise = np.where(SOME, Y, np.random.default_rng(0).permutation(Y))
+    by_weight = clone(model).fit(X, noise, sample_weight=SOME)
+    absent = clone(model).fit(X[SOME], Y[SOME])
+    assert by_weight.training_kept_ == absent.training_kept_
+    assert_allclose(by_weight.eta_, absent.eta_, rtol=1e-6)
+    assert_allclose(by_weight.rho_, absent.rho_, rtol=1e-6)
+    assert_allclose(by_weight.predict_proba(Q), absent.predict_proba(Q), atol=1e-4)
+
+
+@pytest.mark.parametrize("weights", ["alignment", "ratio"])
+@pytest.mark.parametrize("per_class", [False, True])
+def test_kernels_are_learned_from_samples_that_count(weights, per_class):
+    kernels = MultipleKernel([Gaussian(1.0), Linear(), Gaussian(0.1)])
+    coder = kc.KernelSparseCoder(kernels, alpha=0.05, **TIGHT)
+    learn = {"learn_kernel": kc.KernelLearning(weights=weights), "per_class": per_class}
+    model, rng, some = learning(coder, learn), np.random.default_rng(0), np.arange(48) % 2 == 0
+    noise = np.where(some[:, None], X, rng.normal(size=X.shape))
+    by_weight = clone(model).fit(noise, np.where(some, Y, rng.permutation(Y)), sample_weight=some)
+    absent = clone(model).fit(X[some], Y[some])
+    assert_allclose(by_weight.kernel_.weights_, absent.kernel_.weights_, rtol=1e-5, atol=1e-8)
+
+
+def test_dead_points_are_not_replaced_by_samples_without_weight():
+    rng = np.random.RandomState(0)
+    points, weight = rng.randn(200, 3), np.zeros(200)
+    weight[150:170] = 1.0
+    points[150:170] = np.repeat(points[150:155], 4, axis=0)
+    coder = kc.KernelMatchingPursuit("rbf", n_nonzero=1)
+    model = kc.KernelDictionaryLearning(coder, n_atoms=12, max_iter=3, update="points")
+    model.fit(points, sample_weight=weight)
+    atoms = np.asarray(model.dictionary_.points)
+    assert not (atoms[:, None] == points[None, weight == 0]).all(axis=2).any()
 
 
 WRONG = {

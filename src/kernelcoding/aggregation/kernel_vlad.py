@@ -144,7 +144,7 @@ class KernelVLAD(KernelSetTransformer):
 
     def _aggregate(self, sets: DescriptorSets) -> NDArray:
         parts = self.coordinates_.residual_sums(self._blocks(sets), len(sets), self.dictionary_)
-        without_rounding(parts, self.words_)
+        without_rounding(parts, self.words_, sets.sizes)
         if self.intra_normalize:
             unit_parts(parts)
         return normalized(parts.reshape(len(sets), -1), self.power, self.norm)

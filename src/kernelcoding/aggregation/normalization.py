@@ -33,13 +33,13 @@ def normalized(vectors: NDArray, power: float, norm: str | None) -> NDArray:
     return vectors if norm is None else normalize(vectors, norm, copy=False)
 
 
-def without_rounding(parts: NDArray, words: NDArray) -> NDArray:
+def without_rounding(parts: NDArray, words: NDArray, sizes: NDArray) -> NDArray:
     """Sums of residuals, (n, n_words, d), in place: those within the rounding of the words are 0.
 
     Otherwise a set whose descriptors are words would become a unit vector of noise.
     """
     rounding = 100 * np.finfo(parts.dtype).eps * np.linalg.norm(words, axis=1).max()
-    parts[np.linalg.norm(parts, axis=-1) <= rounding] = 0.0
+    parts[np.linalg.norm(parts, axis=-1) <= rounding * np.maximum(sizes, 1)[:, None]] = 0.0
     return parts
 
 

@@ -96,7 +96,8 @@ class ResidualSets:
                 for right in parts:
                     for word, _, _, sums in matches(self.kernel, left, right):
                         answer[index, word] += sums[0, 0]
-        return np.where(answer > ROUNDING**2 * self.word_squares.max(), answer, 0.0)
+        least = ROUNDING**2 * self.word_squares.max() * np.maximum(self.mass, 1.0) ** 2
+        return np.where(answer > least, answer, 0.0)
 
 
 def matches(

@@ -103,7 +103,7 @@ class VLAD(SetTransformer):
     def _aggregate(self, sets: DescriptorSets) -> NDArray:
         words = self.words_.astype(sets.dtype, copy=False)
         parts = residual_sums(self._blocks(sets, words), len(sets), words)
-        without_rounding(parts, words)
+        without_rounding(parts, words, sets.sizes)
         if self.intra_normalize:
             unit_parts(parts)
         return normalized(parts.reshape(len(sets), -1), self.power, self.norm)

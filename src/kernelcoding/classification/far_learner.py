@@ -35,7 +35,7 @@ from ..dictionary_learning.state import Candidate
 from ..formulations import Formulation
 from ..gram import GramFacts
 from ..kernel_learning import KernelLearning
-from ..selection import counting, drawn
+from ..selection import counting_rows, drawn_rows
 from ..stacks import Stack
 from .classifiers import Classifier, LinearClassifier
 from .far_codes import FarCodes, LabelledCodes
@@ -229,8 +229,8 @@ class FarLearner(SupervisedLearner):
     @cached_property
     def drawn(self) -> NDArray:
         """Rows on which choices are judged: all of few samples, or some at random."""
-        rows = counting(self.frame.n_samples, self.frame.sample_weight)
-        return drawn(rows, DRAWN, self.rng)
+        rows = counting_rows(self.frame.n_samples, self.frame.sample_weight)
+        return drawn_rows(rows, DRAWN, self.rng)
 
     # What the classifier's half-step asks ------------------------------------------------------
 
@@ -245,7 +245,10 @@ class FarLearner(SupervisedLearner):
             return
         few = self.few(self.now.vectors)
         few.code()
-        self.eta, self.rho, self.is_unsupervised = few.eta, few.rho, few.is_unsupervised
+        assert few.rho is not None
+        # As of samples in memory: what was best for some of them is a penalty beside their sum.
+        share = 1.0 if self.rho is not None else few.frame.n_samples / self.frame.n_samples
+        self.eta, self.rho, self.is_unsupervised = few.eta, few.rho * share, few.is_unsupervised
 
     def _fitted(self, before: Classifier | None) -> Classifier:
         assert self.rho is not None

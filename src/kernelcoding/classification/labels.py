@@ -109,7 +109,7 @@ class Labels:
             return float(np.sqrt(max(1.0 - missed / max(spread, 1e-300), 0.0)))
         correct = float(np.mean(scores.argmax(axis=1) == self.numbers))
         chance = float(self.members.mean(axis=0).max())
-        return max(correct - chance, 0.0) / (1.0 - chance)
+        return max(correct - chance, 0.0) / (1.0 - chance) if chance < 1.0 else 0.0
 
     def decision(self, scores: NDArray) -> NDArray:
         """Scores as scikit-learn wants them: one number per sample for two classes."""

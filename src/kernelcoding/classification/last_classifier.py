@@ -6,12 +6,14 @@ from typing import NamedTuple, cast
 
 from ..codes import dense
 from ..dictionary_learning.state import Candidate
+from ..selection import counting_rows
 from ..solvers.result import Convergence
 from .calibration import Calibration
 from .classifiers import Classifier
 from .far_learner import FarLearner
 from .labels import Labels
 from .learner import SupervisedLearner
+from .ridge import NOTHING
 from .rules import Rule
 from .task_driven import last_rule
 from .task_driven.multinomial import MultinomialRule, scale_of
@@ -57,7 +59,8 @@ def last_classifier(
         classifier, scores = last.fit_with_left_out(data, rho)
     else:
         scores = last.left_out(data, rho)
-    return Last(classifier, Calibration(labels, scores), coded.convergence)
+    rows = counting_rows(len(scores), data.sample_weight, above=NOTHING)
+    return Last(classifier, Calibration(labels.take(rows), scores[rows]), coded.convergence)
 
 
 def _of_far_samples(learner: FarLearner, best: Candidate, rule: Rule) -> Last:

@@ -29,6 +29,7 @@ from ..dictionary_learning.updates import update_for
 from ..formulations import Formulation
 from ..gram import GramFacts
 from ..problem import CodingProblem
+from ..selection import counting_rows
 from ..solvers.result import Options
 from .classifiers import Classifier
 from .labelled import Labelled, LastScores
@@ -175,7 +176,8 @@ class SupervisedLearner(AtomLearner):
         if chosen:
             exact = self.rule.exact_rounds
             classifier, scores = self.rule.fit_with_left_out(data, rho, exact=exact)
-            skill = self.wanted.labels.skill(scores)
+            rows = counting_rows(len(scores), data.sample_weight, above=NOTHING)
+            skill = self.wanted.labels.take(rows).skill(scores[rows])
             self.eta *= max(skill**CAUTION, LEAST)
             following = self._following(classifier)
             self.eta /= max(following, 1.0)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..codes import Codes, dense, is_csr, second_moment
 from ..dictionary_learning.updates.quadratic import squares_over, times_inverse
 from ..long_calls import eigh
-from ..selection import counting, drawn
+from ..selection import counting_rows, drawn_rows
 
 # Regularizations that are tried, relative to the mean curvature, and samples they are judged on.
 REGULARIZATIONS = np.logspace(-7, 1, 17)
@@ -118,7 +118,7 @@ def best_regularization(
 ) -> float:
     """The regularization with the smallest squared error when each sample is left out in turn."""
     if codes.shape[0] > JUDGED:
-        some = drawn(counting(codes.shape[0], sample_weight, above=NOTHING), JUDGED, rng)
+        some = drawn_rows(counting_rows(codes.shape[0], sample_weight, above=NOTHING), JUDGED, rng)
         return best_regularization(codes[some], targets[some], sample_weight[some], intercept, rng)
     path = RidgePath(codes, targets, sample_weight, intercept)
     regularizations = REGULARIZATIONS * path.unit

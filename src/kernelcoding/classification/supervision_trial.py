@@ -13,7 +13,9 @@ from ..dictionary_learning.coding import solve_all
 from ..dictionary_learning.learner import AtomLearner
 from ..dictionary_learning.state import Candidate
 from ..dictionary_learning.updates import update_for
+from ..selection import counting_rows
 from .labels import Labels
+from .ridge import NOTHING
 
 if TYPE_CHECKING:
     from .learner import SupervisedLearner
@@ -36,7 +38,8 @@ def helps(learner: SupervisedLearner, eta: float, rho: float) -> bool:
     rho : float
         Weight of the classifier's penalty beside a loss of the weight `wanted.unit`.
     """
-    judges = left_out(learner.wanted.labels)
+    rows = counting_rows(learner.frame.n_samples, learner.loss_weight, above=NOTHING)
+    judges = rows[left_out(learner.wanted.labels.take(rows))]
     frame = copy.copy(learner.frame)
     weight = np.ones(frame.n_samples) if frame.sample_weight is None else frame.sample_weight.copy()
     weight[judges] = 0.0

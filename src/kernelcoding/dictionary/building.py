@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..kernels.base import Kernel
 from ..memory import announce, memory_advice, within_budget
-from ..selection import counting
+from ..selection import counting_rows
 from ..stacks import Stack, as_points, in_memory, precision, require_alike, with_type
 from ..views import Views
 from .base import Dictionary
@@ -193,7 +193,7 @@ def choose_landmarks(
         What each sample counts; those of weight zero are not looked at.
     """
     n_samples = X.shape[0]
-    rows = counting(n_samples, sample_weight)
+    rows = counting_rows(n_samples, sample_weight)
     n_landmarks = min(n_landmarks, len(rows))
     size = min(len(rows), max(n_candidates or POOL * n_landmarks, n_landmarks))
     pool = np.sort(rows[random_state.choice(len(rows), size, replace=False)])

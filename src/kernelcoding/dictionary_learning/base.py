@@ -113,7 +113,10 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
                 first = PointDictionary(self.kernel_, X[chosen], chosen)
             settings = as_settings(self.learn_kernel)
             few, own = followed(X, y, sample_weight, random_state)
-            self.kernel_ = prepared_start(self.kernel_, few, own, settings, self._learns_jointly)
+            begins, known = self._counted(few, own, sample_weight if few is X else None)
+            self.kernel_ = prepared_start(
+                self.kernel_, begins, known, settings, self._learns_jointly
+            )
             weights = frame.weights(vectors)
             if settings.criterion == JOINT:  # by the learner, in turn with the atoms
                 frame, vectors = self._moved_frame(frame, weights, X)
@@ -142,6 +145,16 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
         learner, outcome = self._judged(learner, outcome, y, chosen)
         self._adopt(coder, learner.dictionary(outcome.best))
         return learner, outcome
+
+    def _counted(
+        self, X: NDArray, y: NDArray | None, sample_weight: NDArray | None
+    ) -> tuple[NDArray, NDArray | None]:
+        """Samples of some weight and their labels; all rows of a matrix of similarities."""
+        found = counting(X, sample_weight, self.kernel_)
+        if found is X or y is None:
+            return found, y
+        assert sample_weight is not None
+        return found, np.asarray(y)[sample_weight > 0]
 
     def _learner(
         self,

@@ -22,7 +22,7 @@ from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ..kernels.base import Kernel
 from ..parallel import map_blocks
 from ..problem import CodingProblem
-from ..selection import counting
+from ..selection import counting_rows
 from ..solvers.result import Convergence
 from ..stacks import Stack, concatenated, in_memory
 from .coding import Coded
@@ -63,7 +63,7 @@ def class_parts(
             f"Unknown label type: {type_of_target(y)}. per_class=True learns a dictionary for each "
             "class and needs one label per sample."
         )
-    present = counting(len(y), sample_weight)
+    present = counting_rows(len(y), sample_weight)
     y = y[present]
     n_classes = len(np.unique(y))
     if n_atoms < n_classes:

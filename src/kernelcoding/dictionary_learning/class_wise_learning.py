@@ -69,7 +69,9 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
             settings = as_settings(self.learn_kernel)
             rounds = settings.rounds
             first = self._first_of_all(parts, starts, chosen, X)
-            self.kernel_ = prepared_start(self.kernel_, X, y, settings)
+            self.kernel_ = prepared_start(
+                self.kernel_, *self._counted(X, y, sample_weight), settings
+            )
             starts = self._learn_kernel_of_classes(
                 coder, first, parts, starts, (X, y, sample_weight), random_state
             )

@@ -354,7 +354,9 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         vectors, chosen = self._start(frame, X, y, random_state)
         coder = self._with_atom_labels(coder, y, chosen)
         if self.learn_kernel:
-            self.kernel_ = prepared_start(self.kernel_, X, y, as_settings(self.learn_kernel))
+            self.kernel_ = prepared_start(
+                self.kernel_, *self._counted(X, y, sample_weight), as_settings(self.learn_kernel)
+            )
             new, vectors = self._learn_kernel(
                 coder, frame.dictionary(vectors), frame, frame.weights(vectors), X, y, random_state
             )

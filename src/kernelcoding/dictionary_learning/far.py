@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from ..blocks import Blocks
 from ..distributed.inputs import is_lazy
 from ..kernels import Kernel
-from ..selection import counting, drawn
+from ..selection import counting_rows, drawn_rows
 from ..stacks import Stack
 
 MEASURED = 1000  # evenly spaced samples on which a kernel's parameters are measured
@@ -96,7 +96,7 @@ def measured(X: Stack | Blocks, sample_weight: NDArray | None) -> Stack:
     """What a kernel's parameters are measured on: samples at hand, or some of those far away."""
     if not isinstance(X, Blocks):
         return X
-    rows = counting(len(X), sample_weight)
+    rows = counting_rows(len(X), sample_weight)
     if len(rows) > MEASURED:
         rows = rows[np.linspace(0, len(rows) - 1, MEASURED).round().astype(np.intp)]
     return X[rows]
@@ -111,5 +111,5 @@ def followed(
     """Samples (and labels) that a kernel is learned with: all at hand, or some drawn at random."""
     if not isinstance(X, Blocks):
         return X, y
-    rows = drawn(counting(len(X), sample_weight), FOLLOWED, random_state)
+    rows = drawn_rows(counting_rows(len(X), sample_weight), FOLLOWED, random_state)
     return X[rows], None if y is None else y[rows]

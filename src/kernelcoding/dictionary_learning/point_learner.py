@@ -98,8 +98,10 @@ class PointLearner:
 
     def improve(self) -> float:
         """Move the points; where the prior depends on them, only if the objective falls."""
-        dead = refresh.unused(self.coded.usage)
-        worst = self.coded.worst.rows[: len(dead)]
+        dead, found = refresh.unused(self.coded.usage), self.coded.worst
+        least = 1e-12 * max(float(found.errors.max(initial=0.0)), 1e-300)
+        worst = found.rows[found.errors > least][: len(dead)]
+        dead = dead[: len(worst)]
         points = self.now.vectors.copy()
         points[dead] = self.samples[worst]
         self.n_replaced += len(dead)

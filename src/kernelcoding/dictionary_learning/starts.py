@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import type_of_target
 from ..codes import Codes
 from ..dictionary.candidates import Candidates, KnownCandidates
 from ..dictionary.choosing import CHOICES, MEANS, cluster_means, named_choice
-from ..selection import counting, drawn
+from ..selection import counting_rows, drawn_rows
 from ..stacks import Stack, in_memory
 from .frames import Frame, SampleFrame
 
@@ -71,9 +71,9 @@ def first_atoms(
     """Samples, and how they combine to the first atoms; few are looked at if landmarks are few."""
     kernel = frame.landmarks.kernel
     weight = frame.sample_weight
-    rows = counting(len(X), weight)
+    rows = counting_rows(len(X), weight)
     if frame.landmarks.n_atoms < len(X):
-        rows = drawn(rows, max(POOL * n_atoms, SMALL), random_state)
+        rows = drawn_rows(rows, max(POOL * n_atoms, SMALL), random_state)
     weight = None if weight is None else weight[rows]
     labels = np.asarray(y)[rows] if has_classes(y) else None
     if isinstance(frame, SampleFrame):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ...codes import Codes
 from ...component import Component
 from ...dictionary_learning.frames import Frame
+from ...selection import counting_rows
 from ...validation import check_positive
 from ..classifiers import Classifier
 from ..ridge import NOTHING
@@ -113,7 +114,9 @@ class Rule(Component):
     def left_out(self, data: TrainingCodes, rho: float) -> NDArray:
         """Scores of samples by classifiers that were fitted without them, (M, S)."""
         n = len(data.targets)
-        folds = data.rng.permutation(n) % min(FOLDS, n)
+        rows = counting_rows(n, data.sample_weight, above=NOTHING)
+        folds = np.zeros(n, np.intp)
+        folds[rows] = data.rng.permutation(len(rows)) % min(FOLDS, len(rows))
         scores = np.empty_like(data.targets)
         no_atoms = np.zeros((data.frame.dimension, 0))
         for fold in range(folds.max() + 1):

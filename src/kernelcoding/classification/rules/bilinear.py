@@ -12,7 +12,7 @@ from ...codes import Codes, products, some_rows
 from ...dictionary_learning.frames import SampleFrame
 from ...dictionary_learning.seen import SampleBlock
 from ...long_calls import eigh
-from ...selection import counting, drawn
+from ...selection import counting_rows, drawn_rows
 from .. import ridge
 from ..classifiers import BilinearClassifier, Classifier, bilinear_features, squared_norm
 from ..product_kernel import ProductSystem
@@ -207,14 +207,14 @@ def _blocks(data: TrainingCodes) -> Iterator[SampleBlock]:
 
 
 def _counting(data: TrainingCodes) -> NDArray:
-    return counting(len(data.targets), data.sample_weight, above=NOTHING)
+    return counting_rows(len(data.targets), data.sample_weight, above=NOTHING)
 
 
 def _some_samples(data: TrainingCodes, before: Classifier | None = None) -> NDArray:
     """Centres among many samples: those of the classifier before, or some drawn at random."""
     if isinstance(before, BilinearClassifier) and isinstance(before.used, np.ndarray):
         return before.used
-    return drawn(_counting(data), CENTRES, data.rng)
+    return drawn_rows(_counting(data), CENTRES, data.rng)
 
 
 def _system_of_some(data: TrainingCodes, chosen: NDArray, regularization: float) -> FewCentres:
@@ -242,9 +242,7 @@ def _weighted_product(data: TrainingCodes) -> tuple[NDArray, TrainingCodes]:
 
     Rows and columns carry the roots of sample weights: regression is then one of equal samples.
     """
-    rows = np.arange(len(data.targets))
-    if len(rows) > JUDGED:
-        rows = drawn(_counting(data), JUDGED, data.rng)
+    rows = drawn_rows(_counting(data), JUDGED, data.rng)
     codes = data.codes[rows]
     root = np.sqrt(data.sample_weight[rows])
     kernel = products(codes, codes) * data.frame.kernel_of(rows) * np.outer(root, root)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from ...dictionary_learning.learner import Snapshot
 from ...dictionary_learning.loop import Outcome
+from ...selection import counting_rows
 from ..labels import Labels
+from ..ridge import NOTHING
 from .checks import TASK_DRIVEN
 from .plain import PlainLearner
 from .running import Trainee, run, teacher
@@ -39,7 +39,7 @@ def train(model: Trainee, learner: PlainLearner, outcome: Outcome, labels: Label
         plan = best_plan(model, learner, labels)
         if plan is None:
             return control
-        everyone = np.arange(len(labels.members))
+        everyone = counting_rows(len(labels.members), learner.loss_weight, above=NOTHING)
         taught = teacher(model, learner, control.best.now, labels, everyone, plan.angle)
         taught.rho = plan.rho
         found = run(model, ("codes", taught.fit), [("epoch", taught.epoch)], taught.snapshot)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...codes import dense
+from ...selection import counting_rows
 from ..classifiers import Classifier, LinearClassifier
 from ..labels import Labels
 from ..ridge import NOTHING
@@ -54,7 +55,8 @@ class MultinomialRule(LogisticRule):
     def choose_rho(self, data: TrainingCodes) -> float:
         """By the loss of samples left out, once: atoms that have seen their labels cannot say."""
         if self._chosen is None:
-            judges = left_out(self.labels, data.rng)
+            rows = counting_rows(len(data.targets), data.sample_weight, above=NOTHING)
+            judges = rows[left_out(self.labels.take(rows), data.rng)]
             weight = data.sample_weight.copy()
             weight[judges] *= NOTHING
             others, losses = replace(data, sample_weight=weight), []

@@ -74,7 +74,7 @@ class TaskDriven:
         self.formulation = learner.formulation
         self.lesson, self.rng, self.vectors = lesson, rng, start.vectors
         self.coded = self._code(start)
-        self.scale = scale_of(self.codes)  # never changed again
+        self.scale = scale_of(self.codes, lesson.sample_weight)  # never changed again
         n = len(lesson.rows)
         self.batch = int(np.clip(n // BATCHES, SMALLEST, LARGEST))
         n_steps = n_epochs * -(-n // self.batch)

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dictionary_learning.state import Candidate
+from ...selection import counting_rows
 from ..labels import Labels
+from ..ridge import NOTHING
 from .atom_steps import ANGLES
 from .multinomial import left_out
 from .plain import PlainLearner
@@ -36,7 +38,8 @@ def best_plan(model: Trainee, learner: PlainLearner, labels: Labels) -> Plan | N
 
     Steps of a length must beat what was best before them, no training at first, beyond doubt.
     """
-    judges = left_out(labels, learner.rng)
+    rows = counting_rows(len(labels.members), learner.loss_weight, above=NOTHING)
+    judges = rows[left_out(labels.take(rows), learner.rng)]
     start = learned_without(model, learner, labels, judges)
     if start is None:
         return None
@@ -71,7 +74,8 @@ def _trial(
 
     It ends early where their loss has risen far.
     """
-    others = np.setdiff1d(np.arange(len(labels.members)), judges)
+    rows = counting_rows(len(labels.members), learner.loss_weight, above=NOTHING)
+    others = np.setdiff1d(rows, judges)
     taught = teacher(model, learner, start, labels, others, angle)
     weight = learner.loss_weight[judges]
     before: list[Plan] = []

@@ -101,8 +101,10 @@ def _sums(
         found = formulation.sensitivity(problem, codes)
         return found.value, found.cross, found.gram
     value, loads, mix = 0.0, np.zeros(problem.cross.shape), np.zeros(problem.gram.shape)
-    for each in np.unique(weight[weight > 0]):
-        rows = np.flatnonzero(weight == each)
+    weights, starts = np.unique(np.sort(weight), return_index=True)
+    for each, rows in zip(weights, np.split(np.argsort(weight), starts[1:]), strict=True):
+        if each == 0.0:
+            continue
         found = formulation.sensitivity(problem.take(rows), codes[rows])
         value += each * found.value
         loads[rows] = each * found.cross
