@@ -105,7 +105,8 @@ class KernelDictionaryPairLearning(
     kernel_ : Kernel
         Resolved on the training data.
     objective_history_ : array of shape (n_half_steps,)
-        The objective above over the number of samples, after every half-step. It never rises.
+        The objective above over the number of samples, after every half-step. It never rises. With
+        landmarks, errors are those in their span: what lies outside of it no atom can change.
     objective_steps_ : array of str of shape (n_half_steps,)
         Which half-step each of these was after: "codes", "analysis", "atoms".
     n_iter_ : int
