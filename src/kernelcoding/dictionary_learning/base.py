@@ -44,6 +44,7 @@ from .checks import (
     check_coder,
     check_settings,
     counting,
+    counting_labelled,
     refuse_zero_codes,
     require_distinct,
 )
@@ -113,10 +114,9 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
                 first = PointDictionary(self.kernel_, X[chosen], chosen)
             settings = as_settings(self.learn_kernel)
             few, own = followed(X, y, sample_weight, random_state)
-            begins, known = self._counted(few, own, sample_weight if few is X else None)
-            self.kernel_ = prepared_start(
-                self.kernel_, begins, known, settings, self._learns_jointly
-            )
+            of_few = sample_weight if few is X else None  # others were drawn by weight
+            begins = counting_labelled(few, own, of_few, self.kernel_)
+            self.kernel_ = prepared_start(self.kernel_, *begins, settings, self._learns_jointly)
             weights = frame.weights(vectors)
             if settings.criterion == JOINT:  # by the learner, in turn with the atoms
                 frame, vectors = self._moved_frame(frame, weights, X)
@@ -145,16 +145,6 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
         learner, outcome = self._judged(learner, outcome, y, chosen)
         self._adopt(coder, learner.dictionary(outcome.best))
         return learner, outcome
-
-    def _counted(
-        self, X: NDArray, y: NDArray | None, sample_weight: NDArray | None
-    ) -> tuple[NDArray, NDArray | None]:
-        """Samples of some weight and their labels; all rows of a matrix of similarities."""
-        found = counting(X, sample_weight, self.kernel_)
-        if found is X or y is None:
-            return found, y
-        assert sample_weight is not None
-        return found, np.asarray(y)[sample_weight > 0]
 
     def _learner(
         self,

@@ -154,3 +154,14 @@ def counting(X: NDArray, sample_weight: NDArray | None, kernel: Kernel) -> NDArr
     if sample_weight is None or kernel.uses_index or np.all(sample_weight > 0):
         return X
     return X[sample_weight > 0]
+
+
+def counting_labelled(
+    X: NDArray, y: NDArray | None, sample_weight: NDArray | None, kernel: Kernel
+) -> tuple[NDArray, NDArray | None]:
+    """These samples and their labels, where there are any."""
+    found = counting(X, sample_weight, kernel)
+    if found is X or y is None:
+        return found, y
+    assert sample_weight is not None
+    return found, np.asarray(y)[sample_weight > 0]

@@ -23,6 +23,7 @@ from ..parallel import count_threads
 from ..solvers.result import Options
 from .base import BaseDictionaryLearning
 from .checkpoints import Keeper
+from .checks import counting_labelled
 from .class_wise import ClassPart, ClassWiseLearner, class_parts, joined
 from .far import refuse_far
 from .frames import Frame, LandmarkFrame, sample_frame
@@ -70,7 +71,7 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
             rounds = settings.rounds
             first = self._first_of_all(parts, starts, chosen, X)
             self.kernel_ = prepared_start(
-                self.kernel_, *self._counted(X, y, sample_weight), settings
+                self.kernel_, *counting_labelled(X, y, sample_weight, self.kernel_), settings
             )
             starts = self._learn_kernel_of_classes(
                 coder, first, parts, starts, (X, y, sample_weight), random_state

@@ -19,7 +19,7 @@ from ..kernel_learning import KernelLearning, as_settings, prepared_start
 from ..kernels import Gaussian, Kernel
 from ..solvers.result import Options
 from .checkpoints import check_checkpoint
-from .checks import check_forgetting, check_online, tell_zero_codes
+from .checks import check_forgetting, check_online, counting_labelled, tell_zero_codes
 from .class_wise_learning import ClassWiseDictionaryLearning, learns_from_batches
 from .far import at_hand
 from .frames import Frame, LandmarkFrame
@@ -355,7 +355,9 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         coder = self._with_atom_labels(coder, y, chosen)
         if self.learn_kernel:
             self.kernel_ = prepared_start(
-                self.kernel_, *self._counted(X, y, sample_weight), as_settings(self.learn_kernel)
+                self.kernel_,
+                *counting_labelled(X, y, sample_weight, self.kernel_),
+                as_settings(self.learn_kernel),
             )
             new, vectors = self._learn_kernel(
                 coder, frame.dictionary(vectors), frame, frame.weights(vectors), X, y, random_state
