@@ -14,7 +14,8 @@ from helpers.supervised import one_hot, rule, sparse_codes, supervised, training
 from kernelcoding.classification.classifiers import BilinearClassifier, LinearClassifier
 from kernelcoding.classification.rules import RULES, BilinearRule, LinearRule, MaxMarginRule
 from kernelcoding.dictionary import PointDictionary
-from kernelcoding.dictionary_learning.frames import LandmarkFrame, SampleFrame
+from kernelcoding.dictionary_learning.frames import LandmarkFrame
+from kernelcoding.dictionary_learning.sample_frame import SampleFrame
 from kernelcoding.kernels import Gaussian
 from reference.supervised import (
     products,

@@ -22,6 +22,7 @@ from kernelcoding.dictionary_learning.coding import Everywhere, better, code_all
 from kernelcoding.dictionary_learning.frames import LandmarkFrame
 from kernelcoding.dictionary_learning.learner import AtomLearner
 from kernelcoding.dictionary_learning.online import BatchFrame
+from kernelcoding.dictionary_learning.sample_frame import sample_frame
 from kernelcoding.dictionary_learning.starts import initial_loads, shares
 from kernelcoding.dictionary_learning.updates import update_for
 from kernelcoding.gram import GramFacts
@@ -307,7 +308,7 @@ def test_merged_codes_reconstruct_the_same(form, rng):
 
 def learner_of(X, loads, coder):
     """A learner with the linear kernel and the given first atoms."""
-    frame = frames.sample_frame(Linear(), X)
+    frame = sample_frame(Linear(), X)
     vectors = np.asfortranarray(frame.combine(loads))
     formulation = coder.formulation()
     update = update_for("coordinate", formulation)
@@ -383,7 +384,7 @@ def test_copies_among_the_first_atoms_are_replaced(coder, n_landmarks):
 
 def test_no_atom_is_replaced_where_all_is_represented(rng):
     X = rng.normal(size=(5, 3))
-    frame = frames.sample_frame(Linear(), X)
+    frame = sample_frame(Linear(), X)
     vectors = frame.samples(np.arange(3))
     kept, replaced = refresh.replace_atoms(
         frame, vectors, np.array([1]), Worst.of(np.zeros(5), 5), True

@@ -26,9 +26,10 @@ from .checkpoints import Keeper
 from .checks import counting_labelled
 from .class_wise import ClassPart, ClassWiseLearner, class_parts, joined
 from .far import refuse_far
-from .frames import Frame, LandmarkFrame, sample_frame
+from .frames import Frame, LandmarkFrame
 from .learner import AtomLearner
 from .loop import Keeps, Outcome
+from .sample_frame import sample_frame
 from .starts import first_atoms
 from .stepping import Learner
 from .updates import named_update

@@ -13,8 +13,9 @@ from ..formulations import Formulation
 from ..solvers.result import Convergence, Options
 from .checks import refuse_zero_codes
 from .coding import Everywhere, code_all, problem_of
-from .frames import Frame, LandmarkFrame, SampleFrame
+from .frames import Frame, LandmarkFrame
 from .refresh import replace_atoms
+from .sample_frame import SampleFrame
 from .sums import Sums
 from .updates import Update
 from .updates.quadratic import closed_form, coordinate_descent

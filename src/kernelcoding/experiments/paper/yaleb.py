@@ -71,6 +71,7 @@ class YalebScale:
     """How much of the experiment is run, and where settings are searched."""
 
     n_splits: int
+    more_splits: int  # where rows are close
     n_folds: int  # where every sample is an atom
     n_folds_of_learned: int  # where atoms are learned
     rounds: int
@@ -84,6 +85,7 @@ class YalebScale:
 
 FULL = YalebScale(
     n_splits=5,
+    more_splits=10,
     n_folds=4,
     n_folds_of_learned=2,
     rounds=5,
@@ -120,6 +122,7 @@ FULL = YalebScale(
 )
 QUICK = YalebScale(
     n_splits=1,
+    more_splits=1,
     n_folds=2,
     n_folds_of_learned=2,
     rounds=3,
