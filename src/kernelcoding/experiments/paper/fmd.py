@@ -81,7 +81,7 @@ PROTOCOL = (
     "printed, by ours, or by labels of samples left out, and jointly with a linear classifier and "
     "its atoms. Fisher vectors and colour covariances "
     "are two views, each with a Gaussian kernel at its median width, weighted in the same way. "
-    "Accuracy against atoms, on the first three of the ten splits: dictionaries are learned; the "
+    "Accuracy against atoms, on the first five of the ten splits: dictionaries are learned; the "
     "nearest neighbour's label decides, or the classifier learned with the dictionary, at the "
     "median width and with fewer settings to choose from; beside them a linear SVM on codes of "
     "atoms learned without labels, and DPL. Read in four ways, on the first five: "

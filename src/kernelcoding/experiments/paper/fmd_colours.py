@@ -16,7 +16,7 @@ PROTOCOL = (
     "components of 384 numbers). Three views: the Fisher vectors of fmd, those in colour, and "
     "covariances of colours, each with a Gaussian kernel of 0.3 over its median; that these three "
     "go together, and that width, were found by cross-validation in three training halves. Learned "
-    "atoms, on the first three splits: supervised methods and their controls."
+    "atoms, on the first five splits: supervised methods and their controls."
 )
 
 

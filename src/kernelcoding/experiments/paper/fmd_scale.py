@@ -32,7 +32,7 @@ class FmdScale:
 
 FULL = FmdScale(
     n_splits=10,
-    curve_splits=3,
+    curve_splits=5,
     read_splits=5,
     n_folds=3,
     rounds=5,

@@ -117,7 +117,7 @@ FULL = YalebScale(
     },
     costs=(1.0, 10.0),
     supervised=("linear", "bilinear", "max-margin"),
-    curve_splits=3,
+    curve_splits=5,
     sizes=(50, 100, 200, 400, 600),
 )
 QUICK = YalebScale(
@@ -181,8 +181,8 @@ PROTOCOL = (
     "of samples left out, or jointly with a classifier; alpha and neighbours are fixed there, at "
     "values that searches chose often. "
     "In cross-validation the number of atoms is in proportion to the samples. Accuracy against "
-    "atoms: on the first three splits, at one width, alpha one of two by two folds. Dictionaries "
-    "of dictlearn and scikit-learn: one setting, on the first three splits; codes by matching "
+    "atoms: on the first five splits, at one width, alpha one of two by two folds. Dictionaries "
+    "of dictlearn and scikit-learn: one setting, on the first five splits; codes by matching "
     "pursuit with 30 atoms (15 for the LC-KSVD of dictlearn, which refuses more; 10 for its kernel "
     "D-KSVD)."
 )
