@@ -117,6 +117,23 @@ def test_slim_records_are_written_beside_the_report_not_over_the_records(tmp_pat
     assert (runs / "virus.jsonl").read_bytes() == before
 
 
+def test_tables_of_a_text_are_filled_and_the_text_is_not_replaced_by_the_page(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    runs = records.write_runs(tmp_path / "runs", ["virus"])
+    page = tmp_path / "page.md"
+    before = "# By hand\n<!-- records: virus\ntable: Ten folds\n-->\n<!-- end of records -->\n"
+    page.write_text(before)
+    assert "is the input" in failed("report", runs, "--fill", page, "--out", page)
+    assert page.read_text() == before
+    assert "Tables: page.md\n" in done("report", runs, "--fill", "page.md")
+    assert "| kSC | " in page.read_text()
+    assert page.read_text().startswith("# By hand\n")
+    assert "Tables: page.md (nothing changed)" in done("report", runs, "--fill", "page.md")
+    assert "No such file" in failed("report", runs, "--fill", "other.md")
+
+
 @pytest.mark.parametrize("command", [["fit", "nothing.csv"], ["demo"], ["reproduce", "digits"]])
 def test_no_jobs_at_all_are_refused_at_once(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

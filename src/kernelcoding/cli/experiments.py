@@ -64,17 +64,24 @@ def report_command(
         Path | None,
         typer.Option(help="A folder for the records without histories and pictures, to keep."),
     ] = None,
+    fill: Annotated[
+        Path | None, typer.Option(help="A text in Markdown whose tables are filled from records.")
+    ] = None,
 ) -> None:
     """Write records as one page, without outside files.
 
     [dim]kernelcoding report runs/ --out report.html[/]
     """
     from ..records import write_slim
-    from ..report import write_report
+    from ..report import fill_tables, write_report
 
-    # A page is made anew whenever asked for, but not in the place of records.
-    check_output(out, [runs, *runs.glob("*.jsonl")], force=True)
+    # A page is made anew whenever asked for, but not in the place of records or of a text.
+    inputs = [runs, *runs.glob("*.jsonl"), *([fill] if fill is not None else [])]
+    check_output(out, inputs, force=True)
     kept = write_slim(runs, slim) if slim is not None else []
+    if fill is not None:
+        changed = fill_tables(fill, runs)
+        console.print(f"Tables: {fill}{'' if changed else ' (nothing changed)'}", markup=False)
     console.print(f"Report: {write_report(runs, out)}", markup=False)
     if kept:
         console.print(f"Records: {len(kept)} files in {slim}", markup=False)

@@ -7,6 +7,7 @@ nothing else of the package.
 
 from .evaluation import CalibrationBin, ClassScore, EvaluationRecord
 from .file import RecordFile, locked
+from .gains import Gain, gain_over, gains_of
 from .reading import RecordedExperiment, Runs, read_runs
 from .schema import SCHEMA, Artifacts, Example, ExampleAtom, ExperimentRecord, ResultRecord
 from .slim import write_slim
@@ -21,6 +22,7 @@ __all__ = [
     "Example",
     "ExampleAtom",
     "ExperimentRecord",
+    "Gain",
     "RecordFile",
     "RecordedExperiment",
     "ResultGroup",
@@ -28,6 +30,8 @@ __all__ = [
     "Runs",
     "Summary",
     "Verdict",
+    "gain_over",
+    "gains_of",
     "locked",
     "read_runs",
     "summarize",

@@ -33,10 +33,10 @@ def decimal(value: float | None, places: int = 1) -> str:
     return words.replace("-", "\u2212")
 
 
-def signed(value: float | None) -> str:
+def signed(value: float | None, places: int = 1) -> str:
     """A difference of percent, with its sign."""
-    words = decimal(value)
-    if value is None or words == decimal(0.0) or value < 0:
+    words = decimal(value, places)
+    if value is None or words == decimal(0.0, places) or value < 0:
         return words
     return f"+{words}"
 

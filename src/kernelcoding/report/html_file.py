@@ -15,6 +15,7 @@ from ..records import EvaluationRecord, read_runs
 from ..records.reading import RecordPath
 from .evaluation import EvaluationPage, evaluation_page
 from .page import Page, page_of
+from .whole_file import write_whole
 
 # What no reader sees and some are led astray by: control characters but tabs and newlines, marks
 # that turn the direction of a text around, and code points that are no characters.
@@ -63,7 +64,7 @@ def write_report(
     >>> write_report("runs", "report.html")  # doctest: +SKIP
     PosixPath('report.html')
     """
-    return _written(rendered(page_of(read_runs(source), title), "report"), Path(out))
+    return write_whole(rendered(page_of(read_runs(source), title), "report"), Path(out))
 
 
 def write_evaluation(
@@ -87,18 +88,7 @@ def write_evaluation(
     >>> write_evaluation(record, "evaluation.html")  # doctest: +SKIP
     PosixPath('evaluation.html')
     """
-    return _written(rendered(evaluation_page(record), "evaluation"), Path(out))
-
-
-def _written(page: str, path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        unfinished.write_bytes(page.encode("utf-8", "replace"))
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return path
+    return write_whole(rendered(evaluation_page(record), "evaluation"), Path(out))
 
 
 def rendered(page: Page | EvaluationPage, template_name: str) -> str:

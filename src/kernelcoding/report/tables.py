@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..records import ResultGroup, ResultRecord, Summary
+from ..records import Gain, ResultGroup, ResultRecord, Summary, gains_of
 from .charts import interval_chart
 from .formats import NONE, decimal, finite, places, scientific, signed, size
 from .svg import padded
@@ -63,6 +63,7 @@ def results_table(
         [(Column("Method", numeric=False), [PageCell(g.method, g.method) for g in groups])],
         [size_column(groups)],
         our_columns(groups, metric, anchors),
+        [gain_column(groups)],
         paper_columns(groups),
         [
             (
@@ -109,6 +110,20 @@ def mean_cell(summary: Summary, has_spreads: bool, link: str = "") -> PageCell:
     note = f"± {decimal(summary.spread)}" if summary.spread is not None else NO_SPREAD
     note = note if has_spreads else ""
     return PageCell(decimal(summary.mean), summary.mean, link, "value", note=note)
+
+
+def gain_column(groups: Sequence[ResultGroup]) -> Filled:
+    """What rows are worth over their controls."""
+    hint = "Mean difference to the control on the same splits ± its standard error"
+    return Column("Gain", hint=hint), [gain_cell(gain) for gain in gains_of(groups)]
+
+
+def gain_cell(gain: Gain | None) -> PageCell:
+    """A mean difference with its standard error beside it."""
+    if gain is None:
+        return PageCell(NONE)
+    note = NO_SPREAD if gain.error is None else f"± {decimal(gain.error, 2)}"
+    return PageCell(signed(gain.mean, 2), gain.mean, note=note)
 
 
 def percent(name: str) -> str:
