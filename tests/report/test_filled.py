@@ -23,7 +23,7 @@ def runs(tmp_path_factory):
                     records.result(
                         "x", table, name, split, float(rng.uniform(80, 90)), size=size,
                         control_of=control_of, paper=85.5 if name == "a" else None,
-                        seconds=2.0 + split, nonzeros=1234.0,
+                        seconds=2.0 + split, nonzeros=1234.0, peak_memory_mb=300.0 + split,
                     )
                     for split in range(4)
                 ]  # fmt: skip
@@ -93,6 +93,12 @@ def test_options(runs):
     assert [row[0] for row in columns] == ["errors", "ours", "gain", "whole = all", "gain"]
     assert [row[1] for row in columns] == ["machine", "8.75", "", "", ""]
     assert columns[1][2] == f"{first.mean():.2f} ± {first.std(ddof=1):.2f} (4)"
+
+
+def test_memory_is_the_largest_of_the_splits(runs):
+    asked = order("table: second, whole", "show: value, memory")
+    head, row, *_ = rows_of(filled(asked, read_runs(runs)))
+    assert (head[2], row[2]) == ("MB", "303")
 
 
 def test_the_rest_of_the_text_stays_and_twice_is_once(runs, tmp_path):

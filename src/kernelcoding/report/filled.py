@@ -9,7 +9,7 @@ A comment before a table says what stands in it, another where it ends::
 
 Several lines ``table: NAME = HEADING`` stand side by side. The other lines, all optional:
 
-* ``show: value, gain``: of value, error, paper, gain, nonzeros, seconds;
+* ``show: value, gain``: of value, error, paper, gain, nonzeros, seconds, memory;
 * ``methods: kSC = sparse | kLLC``: the rows, in this order, perhaps under other names;
 * ``sizes: 100, 200``: the numbers of atoms;
 * ``corner: WORDS``: the first heading;

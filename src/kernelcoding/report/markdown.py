@@ -107,6 +107,11 @@ def seconds_text(result: Result) -> str:
     return _or_empty(mean, 1 if mean is not None and mean < 10 else 0)
 
 
+def memory_text(result: Result) -> str:
+    """The largest of the processes."""
+    return _or_empty(result.group.largest(lambda r: r.memory), 0)
+
+
 def _or_empty(value: float | None, places: int) -> str:
     return "" if value is None else decimal(value, places)
 
@@ -117,6 +122,7 @@ QUANTITIES = {
     "gain": Quantity("gain", gain_text),
     "nonzeros": Quantity("atoms per code", nonzeros_text),
     "seconds": Quantity("seconds", seconds_text),
+    "memory": Quantity("MB", memory_text),
     "error": Quantity("ours", error_text),
 }
 IN_ONE_PART = ("value", "paper", "gain", "nonzeros", "seconds")
