@@ -151,6 +151,8 @@ def test_reproduce_runs_the_tables_and_rows_that_are_asked_for(small, tmp_path):
     wrong = invoke("reproduce", "digits", "--out", tmp_path, "--table", "all")
     assert wrong.exit_code == 1
     assert f"digits has no tables ['all']; it has ['{TABLE}']." in " ".join(wrong.stderr.split())
+    wrong = invoke(*chosen, "--size", "7")
+    assert "digits has no sizes [7]; it has [" in " ".join(wrong.stderr.split())
 
 
 def test_ours_beside_the_papers():

@@ -25,6 +25,9 @@ def reproduce_command(
     method: Annotated[
         list[str] | None, typer.Option(help="Only this row; give it again for more.")
     ] = None,
+    size: Annotated[
+        list[int] | None, typer.Option(help="Only this number of atoms; give it again for more.")
+    ] = None,
     n_jobs: Annotated[int, typer.Option(help="Processes over splits; -1 is all cores.")] = 1,
     scheduler: Annotated[
         str | None,
@@ -48,6 +51,7 @@ def reproduce_command(
         n_jobs=n_jobs,
         tables=table or None,
         methods=method or None,
+        sizes=size or None,
         scheduler=scheduler,
     )
     for recorded in read_runs(written).experiments:
