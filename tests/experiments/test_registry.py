@@ -65,7 +65,7 @@ def test_curves_are_of_the_first_splits(name):
     assert experiment.tables[-1].splits == "curve"
     assert all(table.splits in ("splits", "learned") for table in experiment.tables[:2])
     many, few = experiment.splits["splits"], experiment.splits["curve"]
-    assert (many.count, few.count) == {"yaleb": (5, 3), "fmd": (10, 3)}[name]
+    assert (many.count, few.count) == {"yaleb": (5, 5), "fmd": (10, 5)}[name]
     dataset = Dataset(None, np.repeat(np.arange(4), 70), tuple("abcd"))
     for number in range(few.count):
         first, second = many.make(dataset, number), few.make(dataset, number)

@@ -96,7 +96,7 @@ OWN = {
     "LinearClassifier": "classification.classifiers:LinearClassifier",
     "ResidualCalibration": "classification.residual_calibration:ResidualCalibration",
     "OnlineState": "dictionary_learning.online:OnlineState",
-    "SampleFrame": "dictionary_learning.frames:SampleFrame",
+    "SampleFrame": "dictionary_learning.sample_frame:SampleFrame",
     "Sums": "dictionary_learning.sums:Sums",
     # Sets of descriptors
     "FisherVector": "aggregation.fisher:FisherVector",

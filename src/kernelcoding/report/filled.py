@@ -42,7 +42,7 @@ def fill_tables(page: RecordPath, source: RecordPath | Iterable[RecordPath]) -> 
     page : path
         A text in Markdown; it is written anew where a table has changed.
     source : path, or several paths
-        As of :func:`~kernelcoding.records.read_runs`.
+        A folder with ``.jsonl`` files of records, one such file, or several.
 
     Returns
     -------
@@ -52,6 +52,12 @@ def fill_tables(page: RecordPath, source: RecordPath | Iterable[RecordPath]) -> 
     ------
     ValueError
         If a comment asks for what the records do not have, or the page has none.
+
+    Examples
+    --------
+    >>> from kernelcoding.report import fill_tables
+    >>> fill_tables("page.md", "runs")  # doctest: +SKIP
+    True
     """
     path = Path(page)
     text = path.read_bytes().decode("utf-8")  # with its own ends of lines
