@@ -30,7 +30,9 @@ def test_faces_of_five_people(tmp_path):
     experiment = replace(
         yaleb.yaleb_experiment(scale, quick=True, n_atoms=25),
         load=partial(few, yaleb.yaleb_dataset, 5, 40),
-        splits=dict.fromkeys(("splits", "learned", "curve"), Splits(1, halves(2, n_train=20))),
+        splits=dict.fromkeys(
+            ("splits", "learned", "curve", "more"), Splits(1, halves(2, n_train=20))
+        ),
     )
     with warnings.catch_warnings():  # the printed ratio ends where its range does
         warnings.filterwarnings("ignore", "Kernel learning ended at a bound")
@@ -58,15 +60,21 @@ def test_faces_of_five_people(tmp_path):
 def test_square_roots_of_pixels():
     """The same splits and rows, other features, of which light takes less away."""
     plain, roots = yaleb.VARIANTS.full, yaleb_roots.VARIANTS.full
-    counts, more = (
+    counts, same = (
         {name: part.count for name, part in experiment.splits.items()}
         for experiment in (plain, roots)
     )
-    assert more == {**counts, "more": 2 * counts["learned"]}
-    every, names, few = ({method.name for method in table.methods} for table in roots.tables)
+    assert same == counts
+    assert counts["more"] == 2 * counts["learned"]
+    every, names, paired, few = (
+        {method.name for method in table.methods} for table in roots.tables
+    )
     assert every == {method.name for method in plain.tables[0].methods}
     assert {"kSC, residuals", "kLLC, residuals", "l-SkSC", "l-SkSC, control"} <= names
     assert {"kSC, SVM", "l-SkSC", "l-SkSC, control", "DPL", "kernel DPL"} <= few
+    assert {"l-SkSC", "l-SkSC, control", "mm-SkSC", "mm-SkSC, control"} <= paired
+    for method in roots.tables[2].methods:
+        assert all(len(values) == 1 for values in method.space.values())
     assert {"kSC, SVM", "kLLC, SVM", "SRC", "CRC", "kernel CRC", "DPL", "kernel DPL"} <= names
     images = np.arange(1, 121, dtype=np.uint8).reshape(12, 5, 2)
     dataset = Dataset(images, np.arange(12) % 2, ("a", "b"))

@@ -10,18 +10,17 @@ from dataclasses import replace
 
 from numpy.typing import NDArray
 
-from ..definition import Dataset, Experiment, Method, Split, Splits, Table, Variants
-from ..running.splitting import halves
+from ..definition import Dataset, Experiment, Method, Split, Table, Variants
 from .rows import code_machine_rows, learned_residual_rows, sparse_coder
 from .yaleb import (
     FULL,
     N_ATOMS,
     N_FEATURES,
-    N_TRAIN,
     PAPER_ALL,
     QUICK,
     YalebScale,
     every_face,
+    paired_table,
     sparse_rows,
     supervised_rows,
     yaleb_experiment,
@@ -36,7 +35,8 @@ PROTOCOL = (
     "labels, read through the samples that atoms are combinations of or, class-wise, one by one; a "
     "linear SVM on codes; supervised methods and their controls; dictionary pairs (DPL); sparse "
     "and ridge codes (SRC, CRC) over 15 sampled faces of each person; twice as many splits, since "
-    "rows differ by a face or two. Fewer atoms: what labels are worth there."
+    "rows differ by a face or two; supervised methods at one setting, too. Fewer "
+    "atoms: what labels are worth there."
 )
 
 
@@ -66,19 +66,17 @@ def roots_experiment(scale: YalebScale, quick: bool = False, n_atoms: int = N_AT
         *pair_rows(),
     )
     few = (*sparse_rows(scale), *pair_rows())
-    pixels = yaleb_experiment(scale, quick, n_atoms)
-    more = Splits(scale.more_splits, halves(scale.n_folds_of_learned, N_TRAIN))
     return replace(
-        pixels,
+        yaleb_experiment(scale, quick, n_atoms),
         name="yaleb-roots",
         title="Extended YaleB, random faces of square roots",
         protocol=PROTOCOL + scale.note,
         tables=(
             Table("all samples, residual rule", every_face(scale), paper=PAPER_ALL),
             Table(f"{n_atoms} atoms", learned, "more", sizes=(n_atoms,)),
+            paired_table(scale, n_atoms),
             Table("fewer atoms", few, "learned", sizes=scale.sizes[1:4]),
         ),
-        splits={**pixels.splits, "more": more},
         views={"samples": root_faces},
     )
 
