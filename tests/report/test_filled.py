@@ -95,6 +95,12 @@ def test_options(runs):
     assert columns[1][2] == f"{first.mean():.2f} ± {first.std(ddof=1):.2f} (4)"
 
 
+def test_tables_side_by_side_keep_their_headings(runs):
+    asked = order("table: first = some", "table: second, whole = all", "methods: a")
+    head, _ = rows_of(filled(asked, read_runs(runs)))
+    assert head == ["", "some, 50", "some, 100", "some, every sample", "all"]
+
+
 def test_memory_is_the_largest_of_the_splits(runs):
     asked = order("table: second, whole", "show: value, memory")
     head, row, *_ = rows_of(filled(asked, read_runs(runs)))

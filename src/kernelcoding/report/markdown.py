@@ -41,7 +41,7 @@ def parts_of(
     Parameters
     ----------
     heading : str
-        Of the part, where it is one.
+        Of the part, or before the numbers of atoms; may be empty.
     groups : sequence of ResultGroup
         The rows of the table.
     sizes : sequence of float, default=None
@@ -57,7 +57,10 @@ def parts_of(
         r.group.size: "every sample" for r in wanted if r.group.size is None
     }
     return [
-        Part(words, {r.group.method: r for r in wanted if r.group.size == count})
+        Part(
+            ", ".join(filter(None, (heading, words))),
+            {r.group.method: r for r in wanted if r.group.size == count},
+        )
         for count, words in columns.items()
     ]
 
