@@ -13,12 +13,9 @@ from numpy.typing import NDArray
 from ..definition import Dataset, Experiment, Method, Split, Table, Variants
 from .rows import code_machine_rows, learned_residual_rows, sparse_coder
 from .yaleb import (
-    FULL,
     N_ATOMS,
     N_FEATURES,
     PAPER_ALL,
-    QUICK,
-    YalebScale,
     every_face,
     paired_table,
     sparse_rows,
@@ -26,6 +23,7 @@ from .yaleb import (
     yaleb_experiment,
 )
 from .yaleb_anchors import pair_rows, sampled_ridge_rows, sampled_src
+from .yaleb_scale import FULL, QUICK, YalebScale
 
 POWER = 0.5
 PROTOCOL = (
