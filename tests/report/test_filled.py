@@ -141,6 +141,7 @@ def test_ends_of_lines_outside_tables_stay(runs, tmp_path):
         (order("corner: x"), "names none of its tables: add table: NAME"),
         (order("tables: first"), "has no option 'tables'; there are corner, methods"),
         (order("table: first", "show: gains"), "cannot show 'gains'; there are error, gain"),
+        (order("table: first", "sizes: many"), "as in 'sizes: 100, 200'; got 'many'"),
         (order("table: first", "methods: z"), "x has no method 'z'; there are SVC, a"),
         (order("table: first").replace(": x", ": y"), "have no experiment 'y'; there are x"),
     ],

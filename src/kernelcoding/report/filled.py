@@ -98,7 +98,7 @@ def _ordered_table(order: str, runs: Runs) -> str:
     _one_of(name, experiments, "The records have no experiment")
     tables = tables_of(experiments[name])
     single = {option: words[-1] for option, words in given.items() if words}
-    sizes = [float(word) for word in single["sizes"].split(",")] if "sizes" in single else None
+    sizes = _sizes(name, single["sizes"]) if "sizes" in single else None
     parts = [part for words in given["table"] for part in _parts(name, words, tables, sizes)]
     if not parts:
         raise ValueError(f"The table of {name} names none of its tables: add table: NAME.")
@@ -119,6 +119,16 @@ def _parts(
     table, heading = _named(words)
     _one_of(table, tables, f"{name} has no table")
     return parts_of(heading, tables[table], sizes)
+
+
+def _sizes(name: str, words: str) -> list[float]:
+    try:
+        return [float(word) for word in words.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"The sizes of a table of {name} are numbers of atoms, as in 'sizes: 100, 200'; "
+            f"got {words!r}."
+        ) from None
 
 
 def _named(words: str) -> tuple[str, str]:
