@@ -29,12 +29,15 @@ def test_pictures_move_by_a_pixel_at_most(rng):
 
 def test_trained_atoms_beside_their_control(tmp_path, rng):
     pictures_of_prototypes(tmp_path / "mnist", rng, noise=255)
-    scale = replace(QUICK, n_train=120, n_test=30, sizes=(10,), n_landmarks=60)
+    scale = replace(QUICK, n_train=120, n_test=30, sizes=(10,), class_sizes=(5,), n_landmarks=60)
     experiment = mnist_experiment(scale, quick=True)
     path = run_experiment(experiment, tmp_path, tmp_path / "runs", download=False, progress=False)
-    found = {record["method"]: record for record in results(path).values()}
+    records = list(results(path).values())
+    found = {record["method"]: record for record in records if record["size"] != 5}
+    (per_class,) = (record for record in records if record["size"] == 5)
     trained = {f"td-{code}{how}" for code in ("SC", "kSC") for how in ("", ", control", ", shifts")}
     assert set(found) == {*trained, "DPL", "kernel DPL", "SVC"}
-    for record in found.values():
+    assert (per_class["table"], per_class["method"]) == ("a dictionary per class", "td-kSC, shifts")
+    for record in records:
         assert record["value"] > 60
         assert record["configuration"]["training_samples"] == 120

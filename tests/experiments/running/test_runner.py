@@ -12,10 +12,11 @@ from functools import partial
 import numpy as np
 import pytest
 from sklearn.linear_model import RidgeClassifier
+from sklearn.multiclass import OneVsRestClassifier
 
 from helpers.experiments import blobs, entries, few_digits, results, stable, toy
 from helpers.records import read_lines
-from kernelcoding import KernelDictionaryLearning, KernelSparseCoder
+from kernelcoding import KernelDictionaryLearning, KernelSparseCoder, SupervisedKernelCoding
 from kernelcoding.experiments.definition import Method, Splits, Table
 from kernelcoding.experiments.paper import digits
 from kernelcoding.experiments.paper.rows import nearest_code_row, residual_row, sparse_coder
@@ -200,16 +201,19 @@ def test_learning_that_was_interrupted_is_no_result(tmp_path):
     def interrupt(progress):
         raise KeyboardInterrupt
 
+    options = {"n_atoms": 5, "callback": lambda p: p.iteration and interrupt(p)}
+
     def build(settings, n_atoms):
-        return KernelDictionaryLearning(
-            KernelSparseCoder("linear"), n_atoms=5, callback=lambda p: p.iteration and interrupt(p)
-        )
+        return KernelDictionaryLearning(KernelSparseCoder("linear"), **options)
+
+    def build_per_class(settings, n_atoms):
+        return OneVsRestClassifier(SupervisedKernelCoding(KernelSparseCoder("linear"), **options))
 
     method = Method("stopped", build, head=lambda settings: NearestCode())
-    table = Table("table", (method, replace(method, head_space={"x": (1, 2)})))
+    at_the_end, in_the_search = method, replace(method, head_space={"x": (1, 2)})
     base = toy(tmp_path / "d", n_splits=1)
-    for number in range(2):  # at the end, and in the search
-        tables = (replace(table, methods=table.methods[number : number + 1]),)
+    for row in (at_the_end, in_the_search, Method("one of several", build_per_class)):
+        tables = (Table("table", (row,)),)
         with pytest.raises(KeyboardInterrupt):
             run_experiment(replace(base, tables=tables), out=tmp_path, progress=False)
     assert len(read_lines(tmp_path / "toy.jsonl")) == 1

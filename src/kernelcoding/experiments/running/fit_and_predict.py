@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.multiclass import OneVsRestClassifier
 
 from ...classification import ResidualClassifier
 from ...codes import Codes
@@ -49,7 +50,8 @@ def fit_to_the_end(model: BaseEstimator, X: NDArray, y: NDArray) -> BaseEstimato
         If learning was interrupted.
     """
     model.fit(X, y)
-    if getattr(encoder_of(model), "status_", None) == "interrupted":
+    parts = model.estimators_ if isinstance(model, OneVsRestClassifier) else [model]
+    if any(getattr(encoder_of(part), "status_", None) == "interrupted" for part in parts):
         raise KeyboardInterrupt
     return model
 
