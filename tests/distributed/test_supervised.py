@@ -9,7 +9,8 @@ from sklearn.base import clone
 
 import kernelcoding as kc
 from helpers.three_colours import three_colours
-from kernelcoding.classification import far_learner, ridge
+from kernelcoding.classification.far import learner as far_learner
+from kernelcoding.classification.losses import ridge
 from kernelcoding.classification.rules import LinearRule
 from kernelcoding.dictionary_learning import frames
 

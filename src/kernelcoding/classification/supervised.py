@@ -31,12 +31,12 @@ from ..parallel import steady_blas
 from ..solvers.result import Convergence, Options
 from ..validation import check_positive
 from .classifiers import Classifier
-from .far_learner import FarLearner, check_far
-from .joint_kernel import JointKernelLearner, check_joint, conclude, is_joint
-from .joint_veto import judged
+from .far.learner import FarLearner, check_far
+from .joint.kernel import JointKernelLearner, check_joint, conclude, is_joint
+from .joint.learner import SupervisedLearner, Supervision, loss_unit
+from .joint.veto import judged
 from .labels import Labels
 from .last_classifier import last_classifier
-from .learner import SupervisedLearner, Supervision, loss_unit
 from .rules import Rule, as_rule
 from .scoring import ScoringDictionaryLearning
 from .task_driven import (

@@ -22,7 +22,7 @@ from ...dictionary_learning.frames import Frame
 from ...selection import counting_rows
 from ...validation import check_positive
 from ..classifiers import Classifier
-from ..ridge import NOTHING
+from ..losses.ridge import NOTHING
 
 FOLDS = 5
 
