@@ -16,7 +16,7 @@ from kernelcoding.classification.far.codes import FarCodes, LabelledCodes
 from kernelcoding.classification.joint import learner
 from kernelcoding.classification.losses import multinomial, one_vs_rest
 from kernelcoding.classification.losses.ridge import CodeSums
-from kernelcoding.dictionary_learning import frames
+from kernelcoding.dictionary_learning.frames import landmarks as landmark_frames
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -31,7 +31,7 @@ RULES = ["max-margin", "logistic"]
 def in_passes(monkeypatch):
     """In memory, codes are found from nothing, too, and samples are visited in passes."""
     monkeypatch.setattr(one_vs_rest, "ROUGH", 5)  # a pass each
-    monkeypatch.setattr(frames, "KEPT", 0)
+    monkeypatch.setattr(landmark_frames, "KEPT", 0)
     monkeypatch.setattr(learner.SupervisedLearner, "settles", True)
     with dask.config.set(scheduler="synchronous"):
         yield

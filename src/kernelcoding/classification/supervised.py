@@ -19,10 +19,10 @@ from ..dictionary import CombinationDictionary
 from ..dictionary_learning.checks import tell_zero_codes
 from ..dictionary_learning.far import at_hand
 from ..dictionary_learning.frames import Frame, LandmarkFrame
+from ..dictionary_learning.half_steps.point_learner import PointLearner
+from ..dictionary_learning.half_steps.protocol import Learner
 from ..dictionary_learning.loop import Outcome, Progress
-from ..dictionary_learning.point_learner import PointLearner
 from ..dictionary_learning.state import Candidate
-from ..dictionary_learning.stepping import Learner
 from ..distributed.inputs import is_lazy
 from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings

@@ -49,12 +49,11 @@ from .checks import (
     require_distinct,
 )
 from .far import at_hand, far_samples, followed, measured, require_landmarks
-from .frames import Frame, LandmarkFrame
+from .frames import Frame, LandmarkFrame, SampleFrame, sample_frame
+from .half_steps.protocol import Learner
 from .loop import Alternation, Keeps, Outcome, Progress
 from .preimages import PreimagesMixin
-from .sample_frame import SampleFrame, sample_frame
 from .starts import first_atoms, has_classes
-from .stepping import Learner
 
 REPRESENTATIVES = 10
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ..sparse_vectors import SparseVectors
-from .learner import AtomLearner
+from .half_steps.learner import AtomLearner
 from .loop import Outcome
 
 # Parameters that may change from one run to the next: how long, how fast and how told.

@@ -15,8 +15,7 @@ from kernelcoding.classification.rules import LinearRule
 from kernelcoding.coders.base import options_of
 from kernelcoding.codes import dense
 from kernelcoding.dictionary import PointDictionary
-from kernelcoding.dictionary_learning.frames import LandmarkFrame
-from kernelcoding.dictionary_learning.sample_frame import SampleFrame
+from kernelcoding.dictionary_learning.frames import LandmarkFrame, SampleFrame
 from kernelcoding.kernels import (
     Fixed,
     Gaussian,

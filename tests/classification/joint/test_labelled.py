@@ -19,8 +19,8 @@ from kernelcoding.classification.joint.learner import SupervisedLearner, Supervi
 from kernelcoding.classification.labels import Labels
 from kernelcoding.classification.rules import RULES, BilinearRule, MaxMarginRule
 from kernelcoding.coders.base import options_of
-from kernelcoding.dictionary_learning.coding import problem_of
-from kernelcoding.dictionary_learning.seen import SampleBlock
+from kernelcoding.dictionary_learning.frames import SampleBlock
+from kernelcoding.dictionary_learning.half_steps.coding import problem_of
 from kernelcoding.kernels import Polynomial
 from kernelcoding.problem import CodingProblem
 from reference import convex

@@ -15,7 +15,7 @@ from kernelcoding import constraints, priors
 from kernelcoding.classification.joint.learner import SupervisedLearner
 from kernelcoding.classification.losses import logistic
 from kernelcoding.classification.rules import BilinearRule, LinearRule, MaxMarginRule
-from kernelcoding.dictionary_learning import frames
+from kernelcoding.dictionary_learning.frames import landmarks as landmark_frames
 from kernelcoding.kernels import Gaussian, Polynomial
 from reference.features import quadratic_features, squared_errors
 from reference.supervised import hinge_loss, products, square_loss
@@ -85,8 +85,8 @@ def test_no_setting_makes_the_objective_rise(classifier, of_rule, parameters, da
 @EVERY_CLASSIFIER
 def test_samples_that_are_not_kept_are_learned_in_blocks(name, classifier, data, monkeypatch):
     X, y, Q, _ = data
-    monkeypatch.setattr(frames, "KEPT", 0)
-    monkeypatch.setattr(frames, "BLOCK", 40 * 50)
+    monkeypatch.setattr(landmark_frames, "KEPT", 0)
+    monkeypatch.setattr(landmark_frames, "BLOCK", 40 * 50)
     given = {"n_landmarks": 40, "max_iter": 4, "rho": 0.01}
     model = supervised(EXACT[name], classifier=classifier, **given)
     X = np.vstack([X, X[:40]])  # twins among the atoms, sooner or later

@@ -15,7 +15,7 @@ from kernelcoding.classification.losses.ridge import NOTHING
 from kernelcoding.classification.rules import bilinear
 from kernelcoding.classification.rules.base import TrainingCodes
 from kernelcoding.dictionary import PointDictionary
-from kernelcoding.dictionary_learning.sample_frame import SampleFrame
+from kernelcoding.dictionary_learning.frames import SampleFrame
 from kernelcoding.kernels import Gaussian
 
 RHO = 1e-3

@@ -14,8 +14,7 @@ from helpers.supervised import one_hot, rule, sparse_codes, supervised, training
 from kernelcoding.classification.classifiers import BilinearClassifier, LinearClassifier
 from kernelcoding.classification.rules import RULES, BilinearRule, LinearRule, MaxMarginRule
 from kernelcoding.dictionary import PointDictionary
-from kernelcoding.dictionary_learning.frames import LandmarkFrame
-from kernelcoding.dictionary_learning.sample_frame import SampleFrame
+from kernelcoding.dictionary_learning.frames import LandmarkFrame, SampleFrame
 from kernelcoding.kernels import Gaussian
 from reference.supervised import (
     products,
@@ -181,14 +180,14 @@ def test_all_samples_as_landmarks_are_no_approximation(
 
 
 def test_blocks_of_samples_give_the_same_classifier(codes, targets, rng, monkeypatch):
-    from kernelcoding.dictionary_learning import frames
+    from kernelcoding.dictionary_learning.frames import landmarks as landmark_frames
 
     X = rng.normal(size=(N, 3))
     samples = PointDictionary(Gaussian(gamma=1.0), X[:8], np.arange(8))
     centres = sparse_codes(rng, 8, N_ATOMS)
     once = LandmarkFrame(samples, X)
-    monkeypatch.setattr(frames, "KEPT", 0)
-    monkeypatch.setattr(frames, "BLOCK", 1)  # sixteen samples per block
+    monkeypatch.setattr(landmark_frames, "KEPT", 0)
+    monkeypatch.setattr(landmark_frames, "BLOCK", 1)  # sixteen samples per block
     often = LandmarkFrame(samples, X)
     assert len(list(often.blocks(np.zeros((often.dimension, 0))))) == 2
     found = []

@@ -19,7 +19,7 @@ from kernelcoding.classification import (
     LabelConsistentKSVD,
     SupervisedKernelCoding,
 )
-from kernelcoding.dictionary_learning.learner import AtomLearner
+from kernelcoding.dictionary_learning.half_steps.learner import AtomLearner
 from kernelcoding.kernels import Gaussian, Polynomial
 
 

@@ -17,8 +17,7 @@ from kernelcoding.classification.losses import multinomial
 from kernelcoding.classification.task_driven import training, trials
 from kernelcoding.classification.task_driven.atom_steps import ANGLES, atom_gradient
 from kernelcoding.dictionary import PointDictionary
-from kernelcoding.dictionary_learning.frames import LandmarkFrame
-from kernelcoding.dictionary_learning.sample_frame import SampleFrame
+from kernelcoding.dictionary_learning.frames import LandmarkFrame, SampleFrame
 from kernelcoding.dictionary_learning.state import unit_norms
 from kernelcoding.formulations import NeighbourFit, Penalised
 from kernelcoding.formulations.adjoint import pull_back

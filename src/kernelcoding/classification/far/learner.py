@@ -19,7 +19,9 @@ from sklearn.base import BaseEstimator
 
 from ...blocks import Blocks
 from ...codes import stacked
-from ...dictionary_learning.coding import (
+from ...dictionary_learning.far import refuse_far
+from ...dictionary_learning.frames import LandmarkFrame, SampleBlock
+from ...dictionary_learning.half_steps.coding import (
     Coded,
     Everywhere,
     FormulationAt,
@@ -28,9 +30,6 @@ from ...dictionary_learning.coding import (
     code_block,
     coded_of,
 )
-from ...dictionary_learning.far import refuse_far
-from ...dictionary_learning.frames import LandmarkFrame
-from ...dictionary_learning.seen import SampleBlock
 from ...dictionary_learning.state import Candidate
 from ...formulations import Formulation
 from ...gram import GramFacts

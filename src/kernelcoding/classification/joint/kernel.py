@@ -18,10 +18,9 @@ from sklearn.base import clone
 
 from ...dictionary import PointDictionary
 from ...dictionary_learning.base import BaseDictionaryLearning
-from ...dictionary_learning.frames import Frame, LandmarkFrame
-from ...dictionary_learning.learner import ROUNDING, Snapshot
+from ...dictionary_learning.frames import Frame, LandmarkFrame, SampleFrame
+from ...dictionary_learning.half_steps.learner import ROUNDING, Snapshot
 from ...dictionary_learning.loop import HalfStep
-from ...dictionary_learning.sample_frame import SampleFrame
 from ...dictionary_learning.state import unit_norms
 from ...formulations import Formulation
 from ...kernel_learning import JOINT, KernelLearning, as_settings, moved

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...codes import Codes, count_nonzero, some_rows
-from ...dictionary_learning.coding import (
+from ...dictionary_learning.frames import Frame, SampleBlock
+from ...dictionary_learning.half_steps.coding import (
     Everywhere,
     FormulationAt,
     Solved,
@@ -20,10 +21,8 @@ from ...dictionary_learning.coding import (
     solve_all,
     total,
 )
-from ...dictionary_learning.frames import Frame
-from ...dictionary_learning.learner import ROUNDING, AtomLearner
+from ...dictionary_learning.half_steps.learner import ROUNDING, AtomLearner
 from ...dictionary_learning.loop import HalfStep
-from ...dictionary_learning.seen import SampleBlock
 from ...dictionary_learning.state import Candidate
 from ...dictionary_learning.updates import update_for
 from ...formulations import Formulation
@@ -67,7 +66,7 @@ class SupervisedLearner(AtomLearner):
     Parameters
     ----------
     frame, vectors, formulation, options
-        As in :class:`~kernelcoding.dictionary_learning.learner.AtomLearner`.
+        As in :class:`~kernelcoding.dictionary_learning.half_steps.learner.AtomLearner`.
     wanted : Supervision
     rng : RandomState
     """

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...dictionary_learning.coding import solve_all
-from ...dictionary_learning.learner import AtomLearner
+from ...dictionary_learning.half_steps.coding import solve_all
+from ...dictionary_learning.half_steps.learner import AtomLearner
 from ...dictionary_learning.state import Candidate
 from ...dictionary_learning.updates import update_for
 from ...selection import counting_rows

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from ...dictionary import Dictionary, PointDictionary
 from ...dictionary.choosing import MEANS
 from ...dictionary_learning.base import BaseDictionaryLearning, Learner
-from ...dictionary_learning.learner import Snapshot
+from ...dictionary_learning.half_steps.learner import Snapshot
 from ...dictionary_learning.loop import Outcome
 from ...kernel_learning import labels_veto, truth_of
 from .kernel import JointKernelLearner

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...codes import Codes, products, some_rows
-from ...dictionary_learning.sample_frame import SampleFrame
-from ...dictionary_learning.seen import SampleBlock
+from ...dictionary_learning.frames import SampleBlock, SampleFrame
 from ...long_calls import eigh
 from ...selection import counting_rows, drawn_rows
 from ..classifiers import BilinearClassifier, Classifier, bilinear_features, squared_norm

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ...codes import Codes, dense
 from ...dictionary import PointDictionary
-from ...dictionary_learning.frames import Frame
-from ...dictionary_learning.seen import SampleBlock
+from ...dictionary_learning.frames import Frame, SampleBlock
 
 
 class LabelFrame(Frame):

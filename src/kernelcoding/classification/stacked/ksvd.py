@@ -24,8 +24,8 @@ from ...coders.transformer import CodingTransformer
 from ...codes import dense
 from ...dictionary import PointDictionary
 from ...dictionary.candidates import KnownCandidates
-from ...dictionary_learning.coding import code_all
-from ...dictionary_learning.learner import AtomLearner
+from ...dictionary_learning.half_steps.coding import code_all
+from ...dictionary_learning.half_steps.learner import AtomLearner
 from ...dictionary_learning.loop import Alternation, Outcome, Progress
 from ...dictionary_learning.starts import initial_loads, shares
 from ...dictionary_learning.updates import update_for

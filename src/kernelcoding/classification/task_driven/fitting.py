@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...dictionary_learning.learner import Snapshot
+from ...dictionary_learning.half_steps.learner import Snapshot
 from ...dictionary_learning.loop import Outcome
 from ...selection import counting_rows
 from ..labels import Labels

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...codes import Codes
 from ...dictionary import Dictionary, PointDictionary
 from ...dictionary_learning.frames import Frame, SampleBlock
-from ...dictionary_learning.point_learner import PointLearner
+from ...dictionary_learning.half_steps.point_learner import PointLearner
 from ...kernels import Gaussian
 from ...problem import CodingProblem
 from .atom_steps import AtomSteps

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dictionary_learning.frames import LandmarkFrame
-from ...dictionary_learning.learner import Snapshot
+from ...dictionary_learning.half_steps.learner import Snapshot
 from ...dictionary_learning.loop import Alternation, HalfStep, Outcome, Progress
 from ...dictionary_learning.state import Candidate
 from ..labels import Labels

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...codes import dense, times
-from ...dictionary_learning.coding import Coded, code_all
-from ...dictionary_learning.learner import AtomLearner, Snapshot
+from ...dictionary_learning.half_steps.coding import Coded, code_all
+from ...dictionary_learning.half_steps.learner import AtomLearner, Snapshot
 from ...dictionary_learning.state import Candidate
 from ...formulations.adjoint import has_adjoint, pull_back
 from ...problem import CodingProblem

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ...codes import dense, times_codes
 from ...dictionary_learning.frames import LandmarkFrame
-from ...dictionary_learning.learner import AtomLearner
-from ...dictionary_learning.point_learner import PointLearner
+from ...dictionary_learning.half_steps.learner import AtomLearner
+from ...dictionary_learning.half_steps.point_learner import PointLearner
 from ...dictionary_learning.starts import first_atoms
 from ...dictionary_learning.state import Candidate
 from ...dictionary_learning.updates import update_for

@@ -17,21 +17,21 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from sklearn.utils.multiclass import type_of_target
 
-from ..blocks import Worst
-from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
-from ..kernels.base import Kernel
-from ..parallel import map_blocks
-from ..problem import CodingProblem
-from ..selection import counting_rows
-from ..solvers.result import Convergence
-from ..stacks import Stack, concatenated, in_memory
-from .coding import Coded
-from .learner import Snapshot
-from .loop import HalfStep
-from .starts import has_classes, shares
-from .state import Candidate
-from .stepping import Learner
-from .sums import Sums
+from ...blocks import Worst
+from ...dictionary import CombinationDictionary, Dictionary, PointDictionary
+from ...kernels.base import Kernel
+from ...parallel import map_blocks
+from ...problem import CodingProblem
+from ...selection import counting_rows
+from ...solvers.result import Convergence
+from ...stacks import Stack, concatenated, in_memory
+from ..half_steps.coding import Coded
+from ..half_steps.learner import Snapshot
+from ..half_steps.protocol import Learner
+from ..loop import HalfStep
+from ..starts import has_classes, shares
+from ..state import Candidate
+from ..sums import Sums
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blocks import Worst
-from ..codes import Codes, count_users, picked, second_moment, some_rows, stacked, times_codes
-from ..formulations import Formulation
-from ..gram import GramFacts
-from ..problem import CodingProblem
-from ..solvers.result import Convergence, Options
-from .frames import Frame
-from .seen import SampleBlock
-from .sums import Loads, SampleSums, Sums
+from ...blocks import Worst
+from ...codes import Codes, count_users, picked, second_moment, some_rows, stacked, times_codes
+from ...formulations import Formulation
+from ...gram import GramFacts
+from ...problem import CodingProblem
+from ...solvers.result import Convergence, Options
+from ..frames import Frame, SampleBlock
+from ..sums import Loads, SampleSums, Sums
 
 # What codes of a block of training samples are; those that look at labels differ by block.
 FormulationAt = Callable[[SampleBlock], Formulation]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blocks import Beside, Block
-from ..dictionary import PointDictionary
-from ..stacks import Stack
+from ...blocks import Beside, Block
+from ...dictionary import PointDictionary
+from ...stacks import Stack
 
 
 @dataclass(frozen=True, slots=True)

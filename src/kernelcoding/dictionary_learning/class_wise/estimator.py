@@ -11,28 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ..coders.base import BaseKernelCoder
-from ..codes import dense, times_codes
-from ..dictionary import Dictionary, PointDictionary
-from ..dictionary.building import choose_landmarks, given_landmarks
-from ..dictionary.choosing import MEANS, named_choice
-from ..formulations import Formulation
-from ..kernel_learning import as_settings, prepared_start
-from ..kernels import Kernel
-from ..parallel import count_threads
-from ..solvers.result import Options
-from .base import BaseDictionaryLearning
-from .checkpoints import Keeper
-from .checks import counting_labelled
-from .class_wise import ClassPart, ClassWiseLearner, class_parts, joined
-from .far import refuse_far
-from .frames import Frame, LandmarkFrame
-from .learner import AtomLearner
-from .loop import Keeps, Outcome
-from .sample_frame import sample_frame
-from .starts import first_atoms
-from .stepping import Learner
-from .updates import named_update
+from ...coders.base import BaseKernelCoder
+from ...codes import dense, times_codes
+from ...dictionary import Dictionary, PointDictionary
+from ...dictionary.building import choose_landmarks, given_landmarks
+from ...dictionary.choosing import MEANS, named_choice
+from ...formulations import Formulation
+from ...kernel_learning import as_settings, prepared_start
+from ...kernels import Kernel
+from ...parallel import count_threads
+from ...solvers.result import Options
+from ..base import BaseDictionaryLearning
+from ..checkpoints import Keeper
+from ..checks import counting_labelled
+from ..far import refuse_far
+from ..frames import Frame, LandmarkFrame, sample_frame
+from ..half_steps.learner import AtomLearner
+from ..half_steps.protocol import Learner
+from ..loop import Keeps, Outcome
+from ..starts import first_atoms
+from ..updates import named_update
+from .learner import ClassPart, ClassWiseLearner, class_parts, joined
 
 Start = tuple[Frame, NDArray]  # of a class: coordinates, and atoms in them
 
@@ -227,13 +226,3 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         join = partial(joined, self.kernel_, X, parts)
         weights = [frame.total_weight for frame, _ in starts]
         return ClassWiseLearner(learners, weights, join, options.n_jobs)
-
-
-def learns_from_batches(estimator: ClassWiseDictionaryLearning) -> bool:
-    """Whether there is partial_fit; AttributeError says why there is none."""
-    if estimator.per_class:
-        raise AttributeError(
-            "per_class=True learns from all samples of a class at once, not from batches. Use "
-            "fit(X, y) with an array, or per_class=False."
-        )
-    return True

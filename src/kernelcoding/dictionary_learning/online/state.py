@@ -8,17 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes import Codes
-from ..formulations import Formulation
-from ..solvers.result import Convergence, Options
-from .checks import refuse_zero_codes
-from .coding import Everywhere, code_all, problem_of
-from .frames import Frame, LandmarkFrame
-from .refresh import replace_atoms
-from .sample_frame import SampleFrame
-from .sums import Sums
-from .updates import Update
-from .updates.quadratic import closed_form, coordinate_descent
+from ...codes import Codes
+from ...formulations import Formulation
+from ...solvers.result import Convergence, Options
+from ..checks import refuse_zero_codes
+from ..frames import Frame, LandmarkFrame, SampleFrame
+from ..half_steps.coding import Everywhere, code_all, problem_of
+from ..half_steps.refresh import replace_atoms
+from ..sums import Sums
+from ..updates import Update
+from ..updates.quadratic import closed_form, coordinate_descent
 
 PASSES = 3  # rounds of codes and atoms on one batch
 SWEEPS = 2  # over the atoms, in each round

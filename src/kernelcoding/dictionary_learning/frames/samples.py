@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes import Codes, dense, is_csr, times
-from ..dictionary import PointDictionary
-from ..dictionary.point_gram import gram_size
-from ..kernels.base import Kernel
-from ..memory import announce, memory_advice, require_within_budget
-from ..stacks import Stack, with_type
-from .frames import Frame
+from ...codes import Codes, dense, is_csr, times
+from ...dictionary import PointDictionary
+from ...dictionary.point_gram import gram_size
+from ...kernels.base import Kernel
+from ...memory import announce, memory_advice, require_within_budget
+from ...stacks import Stack, with_type
+from .base import Frame
 from .seen import SampleBlock
 
 

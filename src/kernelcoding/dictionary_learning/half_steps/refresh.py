@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..blocks import Worst
-from ..codes import Codes, is_csr
-from .frames import Frame
+from ...blocks import Worst
+from ...codes import Codes, is_csr
+from ..frames import Frame
 
 # Two atoms are one if their squared distance is below this part of the mean over all pairs. A bound
 # on the cosine would not do: with a wide kernel all atoms point the same way.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from ..dictionary import Dictionary
-from ..problem import CodingProblem
+from ...dictionary import Dictionary
+from ...problem import CodingProblem
+from ..loop import HalfStep
 from .coding import Coded
 from .learner import Snapshot
-from .loop import HalfStep
 
 
 class Learner(Protocol):

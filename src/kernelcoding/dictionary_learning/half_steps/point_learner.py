@@ -8,22 +8,22 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blocks import Worst
-from ..codes import count_users
-from ..dictionary import Dictionary, PointDictionary
-from ..formulations import Formulation
-from ..kernels import Gaussian
-from ..problem import CodingProblem
-from ..solvers.result import Options
-from ..sparse_vectors import SparseVectors
-from ..stacks import Stack
+from ...blocks import Worst
+from ...codes import count_users
+from ...dictionary import Dictionary, PointDictionary
+from ...formulations import Formulation
+from ...kernels import Gaussian
+from ...problem import CodingProblem
+from ...solvers.result import Options
+from ...sparse_vectors import SparseVectors
+from ...stacks import Stack
+from ..loop import HalfStep
+from ..state import Candidate
+from ..sums import Sums
+from ..updates.points import move_points
 from . import refresh
 from .coding import Coded, better
 from .learner import ROUNDING, Snapshot
-from .loop import HalfStep
-from .state import Candidate
-from .sums import Sums
-from .updates.points import move_points
 
 
 class PointLearner:
@@ -38,7 +38,7 @@ class PointLearner:
     kernel : Gaussian
         Resolved.
     formulation, options
-        As in :class:`~kernelcoding.dictionary_learning.learner.AtomLearner`.
+        As in :class:`~kernelcoding.dictionary_learning.half_steps.learner.AtomLearner`.
     sample_weight : array of shape (n,), default=None
     """
 

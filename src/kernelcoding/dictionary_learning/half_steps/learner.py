@@ -9,18 +9,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes import count_users, second_moment
-from ..dictionary import Dictionary
-from ..formulations import Formulation
-from ..problem import CodingProblem
-from ..solvers.result import Convergence, Options
+from ...codes import count_users, second_moment
+from ...dictionary import Dictionary
+from ...formulations import Formulation
+from ...problem import CodingProblem
+from ...solvers.result import Convergence, Options
+from ..frames import Frame
+from ..loop import HalfStep
+from ..state import Candidate, unit_norms
+from ..sums import Loads, Sums
+from ..updates import Update
 from . import refresh
 from .coding import Coded, Everywhere, FormulationAt, code_all, objective_at, problem_of
-from .frames import Frame
-from .loop import HalfStep
-from .state import Candidate, unit_norms
-from .sums import Loads, Sums
-from .updates import Update
 
 ROUNDING = 1e-12  # relative; a rise below this is no rise
 

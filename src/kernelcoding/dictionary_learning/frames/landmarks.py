@@ -1,141 +1,26 @@
-r"""Coordinates for vectors of H: where atoms live while they are learned.
-
-Atoms are combinations of landmarks, :math:`\Phi(D) = \Phi(Z) A`. Learning needs sums of vectors and
-inner products between them, and both frames offer these through plain arrays, a column per vector:
-
-* :class:`~.sample_frame.SampleFrame`, the paper's case Z = X: the column holds A and K A, one below
-  the other. No inverse of K is ever needed.
-* :class:`LandmarkFrame`, few landmarks: coordinates in an orthonormal basis of their span. Samples
-  are visited in blocks and need not fit in memory.
-"""
+"""The frame of few landmarks: samples are visited in blocks, in memory or far away."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsymm, dtrmm
+from scipy.linalg.blas import dtrmm
 
-from ..blocks import Answer, Beside, Block, Blocks, Kept, Worst, as_blocks
-from ..codes import Codes, times_codes
-from ..dictionary import CombinationDictionary, Dictionary, PointDictionary
-from ..stacks import Stack, in_memory
+from ...blocks import Answer, Beside, Block, Blocks, Kept, Worst, as_blocks
+from ...codes import Codes
+from ...dictionary import PointDictionary
+from ...stacks import Stack, in_memory
+from .base import Frame
 from .seen import SampleBlock, Seen, seen_from
 
 # Similarities to landmarks are kept between passes up to this many numbers (256 MB), else they are
 # computed again in blocks of about BLOCK numbers.
 KEPT = 2**25
 BLOCK = 2**22
-
-
-class Frame:
-    """Coordinates of vectors in H, and the samples as seen through them."""
-
-    landmarks: PointDictionary
-    n_samples: int
-    dimension: int  # numbers in a column
-    keeps_samples: bool  # whether all similarities stay in memory between passes
-    sample_weight: NDArray | None = None  # (n,) what each sample counts; None: one each
-    _asked: tuple[NDArray, NDArray] | None = None  # vectors (never changed in place), their gram
-
-    def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
-        """All samples and their inner products with the vectors."""
-        raise NotImplementedError
-
-    def map_reduce(
-        self,
-        function: Callable[..., Answer],
-        vectors: NDArray,
-        state: tuple[Any, ...],
-        merge: Callable[[Answer, Answer], Answer],
-    ) -> Answer:
-        """Answers of a function of every block (and the state), merged in order."""
-        return reduce(merge, (function(block, *state) for block in self.blocks(vectors)))
-
-    def coordinates(self, image: NDArray, loads: Codes | None) -> NDArray:
-        r"""Coordinates of :math:`\Phi(X) P` from ``image = K_ZX P`` (and P, if all is kept)."""
-        raise NotImplementedError
-
-    def inner(self, left: NDArray, right: NDArray) -> NDArray:
-        """Inner products of the columns of two arrays of coordinates."""
-        raise NotImplementedError
-
-    def times(self, vectors: NDArray, matrix: NDArray, loads: Codes | None) -> NDArray:
-        r"""``vectors @ matrix``, symmetric; the vectors are :math:`\Phi(X) P`, if P is given."""
-        return dsymm(1.0, matrix, vectors, side=1)
-
-    def squares(self, vectors: NDArray) -> NDArray:
-        """Squared norms of the columns, never negative."""
-        raise NotImplementedError
-
-    def weights(self, vectors: NDArray) -> NDArray:
-        """The vectors as combinations of landmarks: A, (n_landmarks, N)."""
-        raise NotImplementedError
-
-    def samples(self, rows: NDArray) -> NDArray:
-        """Coordinates of (the projections of) samples, one column each."""
-        raise NotImplementedError
-
-    def outside(self, X: Stack) -> tuple[NDArray, NDArray]:
-        """Coordinates of (the projections of) other samples, and their squared norms in H."""
-        raise NotImplementedError
-
-    def sum_of(self, rows: NDArray, weights: NDArray) -> NDArray:
-        """Coordinates of a weighted sum of (the projections of) samples, one column."""
-        raise NotImplementedError
-
-    def kernel_of(self, rows: NDArray) -> NDArray:
-        """Inner products of (the projections of) samples, (n, n)."""
-        raise NotImplementedError
-
-    def project(self, vector: NDArray) -> NDArray:
-        """Inner products of all samples with one vector, (n,); for frames that keep samples."""
-        raise NotImplementedError
-
-    def renewed(self, vectors: NDArray) -> NDArray:
-        """The vectors with inner products computed as their dictionary computes them.
-
-        Rounding then decides between identical atoms as it will in ``transform``.
-        """
-        return vectors
-
-    # What follows from these -----------------------------------------------------------------
-
-    def worst(self, found: Worst, count: int) -> NDArray:
-        """Coordinates of (the projections of) the worst samples, one column each."""
-        return self.samples(found.rows[:count])
-
-    def weight_of(self, rows: slice) -> NDArray | None:
-        """Weights of some samples, (n,); None: one each."""
-        return None if self.sample_weight is None else self.sample_weight[rows]
-
-    @property
-    def total_weight(self) -> float:
-        """What all samples count together."""
-        return self.n_samples if self.sample_weight is None else float(self.sample_weight.sum())
-
-    def combine(self, loads: Codes) -> NDArray:
-        r"""Coordinates of :math:`\Phi(X) P`."""
-        no_atoms = np.zeros((self.dimension, 0))
-        image = sum(times_codes(b.similarity.T, loads[b.rows]) for b in self.blocks(no_atoms))
-        return self.coordinates(np.asarray(image), loads)
-
-    def gram(self, vectors: NDArray) -> NDArray:
-        """Inner products of the columns, symmetric; remembered, as atoms are asked about often."""
-        if self._asked is None or self._asked[0] is not vectors:
-            gram = self.inner(vectors, vectors)
-            gram = 0.5 * (gram + gram.T)
-            gram.flags.writeable = False
-            self._asked = (vectors, gram)
-        return self._asked[1]
-
-    def dictionary(self, vectors: NDArray) -> Dictionary:
-        """The vectors as atoms."""
-        return CombinationDictionary(self.landmarks, self.weights(vectors))
 
 
 class LandmarkFrame(Frame):
