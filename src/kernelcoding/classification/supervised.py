@@ -347,7 +347,7 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
     def _supervision(self, frame: Frame) -> Supervision:
         """What is asked of the classifier of samples that a frame has."""
         rule = as_rule(self.classifier, self.rho)
-        far = isinstance(frame, LandmarkFrame) and isinstance(frame.X, Blocks)
+        far = isinstance(frame.stack, Blocks)
         targets = self._labels.targets(rule.signed, np.int8 if far else np.float64)
         return Supervision(
             rule,

@@ -19,7 +19,7 @@ from ..solvers.result import Options
 from .checkpoints import check_checkpoint
 from .checks import check_forgetting, tell_zero_codes
 from .far import at_hand
-from .frames import Frame, LandmarkFrame
+from .frames import Frame
 from .half_steps.learner import AtomLearner, Snapshot
 from .half_steps.point_learner import PointLearner
 from .half_steps.protocol import Learner
@@ -236,8 +236,7 @@ class KernelDictionaryLearning(OnlineDictionaryLearning):
         if isinstance(learner, AtomLearner):
             frame, best = learner.frame, outcome.best
             assert isinstance(best, Snapshot)
-            kept = frame.with_samples(None) if isinstance(frame, LandmarkFrame) else frame
-            self._learned = (kept, (best.now.vectors, best.sums.alone()))
+            self._learned = (frame.without_samples(), (best.now.vectors, best.sums.alone()))
         return self
 
     def _checked(self) -> tuple[BaseKernelCoder, Kernel]:

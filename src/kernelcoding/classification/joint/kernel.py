@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from ...dictionary import PointDictionary
 from ...dictionary_learning.base import BaseDictionaryLearning
-from ...dictionary_learning.frames import Frame, LandmarkFrame, SampleFrame
+from ...dictionary_learning.frames import Frame, SampleFrame
 from ...dictionary_learning.half_steps.learner import ROUNDING, Snapshot
 from ...dictionary_learning.loop import HalfStep
 from ...dictionary_learning.state import unit_norms
@@ -179,10 +179,7 @@ class JointKernelLearner(SupervisedLearner):
         """Go to the space of another kernel, with the codes found there."""
         landmarks = moved(self.frame.landmarks, self.kernel.with_theta(theta))
         assert isinstance(landmarks, PointDictionary)
-        if isinstance(self.frame, SampleFrame):
-            frame: Frame = SampleFrame(landmarks)
-        else:
-            frame = LandmarkFrame(landmarks, self.X)
+        frame = self.frame.moved(landmarks)
         weights, codes = ratio.weights, ratio.parts[0].codes
         vectors = frame.coordinates(landmarks.facts.double @ weights, weights)
         if self.bounded:

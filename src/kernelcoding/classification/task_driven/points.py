@@ -45,6 +45,11 @@ class PointFrame(Frame):
         """The samples of a learner."""
         return cls(learner.kernel, learner.samples, learner.sample_weight)
 
+    @property
+    def stack(self) -> NDArray:
+        """Atoms are made of no landmarks: these are the samples."""
+        return self.X
+
     def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
         """All samples at once."""
         own, none = np.ones(self.n_samples), np.zeros((self.n_samples, 0))

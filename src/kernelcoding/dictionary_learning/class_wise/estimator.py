@@ -25,7 +25,7 @@ from ..base import BaseDictionaryLearning
 from ..checkpoints import Keeper
 from ..checks import counting_labelled
 from ..far import refuse_far
-from ..frames import Frame, LandmarkFrame, sample_frame
+from ..frames import Frame, frame_of
 from ..half_steps.learner import AtomLearner
 from ..half_steps.protocol import Learner
 from ..loop import Keeps, Outcome
@@ -142,12 +142,7 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         starts, chosen = [], []
         for part in parts:
             landmarks = given or self._class_landmarks(part, random_state)
-            frame: Frame = (
-                sample_frame(self.kernel_, part.samples)
-                if landmarks is None
-                else LandmarkFrame(landmarks, part.samples)
-            )
-            frame.sample_weight = part.sample_weight
+            frame = frame_of(self.kernel_, part.samples, landmarks, part.sample_weight)
             n_atoms = len(part.columns)
             rows, loads = first_atoms(frame, part.samples, n_atoms, self.init, random_state)
             starts.append((frame, np.asfortranarray(times_codes(frame.samples(rows), loads))))
@@ -195,10 +190,7 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         ``samples`` come with their labels and weights.
         """
         self._better_kernel(coder, dictionary, *samples, random_state)
-        return [
-            self._moved_frame(frame, frame.weights(vectors), part.samples)
-            for part, (frame, vectors) in zip(parts, starts, strict=True)
-        ]
+        return [self._moved_frame(frame, frame.weights(vectors)) for frame, vectors in starts]
 
     def _class_learner(
         self,

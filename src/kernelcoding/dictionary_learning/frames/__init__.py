@@ -10,8 +10,9 @@ inner products between them, and both frames offer these through plain arrays, a
 """
 
 from .base import Frame
+from .choosing import frame_of
 from .landmarks import LandmarkFrame
-from .samples import SampleFrame, sample_frame
+from .samples import SampleFrame
 from .seen import SampleBlock
 
-__all__ = ["Frame", "LandmarkFrame", "SampleBlock", "SampleFrame", "sample_frame"]
+__all__ = ["Frame", "LandmarkFrame", "SampleBlock", "SampleFrame", "frame_of"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsymm
 
-from ...blocks import Answer, Worst
+from ...blocks import Answer, Blocks, Worst
 from ...codes import Codes, times_codes
 from ...dictionary import CombinationDictionary, Dictionary, PointDictionary
 from ...stacks import Stack
@@ -80,6 +80,19 @@ class Frame:
     def project(self, vector: NDArray) -> NDArray:
         """Inner products of all samples with one vector, (n,); for frames that keep samples."""
         raise NotImplementedError
+
+    def moved(self, landmarks: PointDictionary) -> Frame:
+        """The same samples, seen from these landmarks in the space of another kernel."""
+        raise NotImplementedError
+
+    @property
+    def stack(self) -> Stack | Blocks:
+        """The samples themselves: all landmarks, unless a frame has them beside."""
+        return self.landmarks.points
+
+    def without_samples(self) -> Frame:
+        """What is kept when the samples are gone; coordinates stay as they are."""
+        return self
 
     def renewed(self, vectors: NDArray) -> NDArray:
         """The vectors with inner products computed as their dictionary computes them.

@@ -32,6 +32,8 @@ class LandmarkFrame(Frame):
         Z.
     X : array of shape (n, ...) or Blocks
         The samples; may be memory-mapped, or far away.
+    like : Frame, default=None
+        One of the same landmarks, whose basis is taken over.
     """
 
     beside: Beside = ()  # arrays that go with the samples, one row each
@@ -63,10 +65,24 @@ class LandmarkFrame(Frame):
         """The samples, wherever they are."""
         return as_blocks(self.X)
 
-    def with_samples(self, X: Stack | Blocks | None) -> LandmarkFrame:
-        """The same coordinates for other samples, or for none."""
-        X = self.landmarks.points[:0] if X is None else X
+    def with_samples(self, X: Stack | Blocks) -> LandmarkFrame:
+        """The same coordinates for other samples."""
         return LandmarkFrame(self.landmarks, X, like=self)
+
+    def without_samples(self) -> LandmarkFrame:
+        """The same coordinates for no samples."""
+        return self.with_samples(self.landmarks.points[:0])
+
+    def moved(self, landmarks: PointDictionary) -> LandmarkFrame:
+        """Another basis for the same samples."""
+        frame = LandmarkFrame(landmarks, self.X)
+        frame.sample_weight = self.sample_weight
+        return frame
+
+    @property
+    def stack(self) -> Stack | Blocks:
+        """In memory or far away."""
+        return self.X
 
     @property
     def _step(self) -> int:

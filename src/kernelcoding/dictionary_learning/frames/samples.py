@@ -9,10 +9,7 @@ from numpy.typing import NDArray
 
 from ...codes import Codes, dense, is_csr, times
 from ...dictionary import PointDictionary
-from ...dictionary.point_gram import gram_size
-from ...kernels.base import Kernel
-from ...memory import announce, memory_advice, require_within_budget
-from ...stacks import Stack, with_type
+from ...stacks import with_type
 from .base import Frame
 from .seen import SampleBlock
 
@@ -92,6 +89,12 @@ class SampleFrame(Frame):
         weights = self.weights(vectors)
         return self.coordinates(self.kernel_matrix @ weights, weights)
 
+    def moved(self, landmarks: PointDictionary) -> SampleFrame:
+        """The samples are the landmarks."""
+        frame = SampleFrame(landmarks)
+        frame.sample_weight = self.sample_weight
+        return frame
+
     def project(self, vector: NDArray) -> NDArray:
         """K a, the lower half."""
         return vector[self.n_samples :]
@@ -107,17 +110,3 @@ def _kernel_matrix(samples: PointDictionary) -> NDArray:
         return samples.facts.double
     points = with_type(samples.points, np.float64)
     return PointDictionary(samples.kernel, points, samples.index).facts.double
-
-
-def sample_frame(kernel: Kernel, X: Stack) -> SampleFrame:
-    """The paper's frame; says what to do where the kernel matrix would not fit in memory."""
-    needed = 2.0 * len(X) ** 2 * 8  # the matrix and one temporary of its size
-    what = f"The kernel matrix of {len(X)} samples"
-    advice = (
-        "Set n_landmarks (for example 2000): cost and memory are then linear in the number of "
-        "samples."
-    )
-    require_within_budget(gram_size(kernel, len(X), np.dtype(np.float64)), what, advice)
-    announce(needed, what, advice, stacklevel=6)
-    with memory_advice(advice):
-        return SampleFrame(PointDictionary(kernel, X, np.arange(len(X))))

@@ -138,6 +138,6 @@ class OnlineDictionaryLearning(ClassWiseDictionaryLearning):
             frame = new
         if coder.formulation().is_cone:
             vectors = unit_norms(frame, vectors, vectors)[0]
-        self._online = OnlineState(frame.with_samples(None), vectors, Sums.none(vectors))
+        self._online = OnlineState(frame.without_samples(), vectors, Sums.none(vectors))
         self.status_ = "online"
         return coder
