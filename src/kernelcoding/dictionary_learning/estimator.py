@@ -86,6 +86,13 @@ class KernelDictionaryLearning(OnlineDictionaryLearning):
         of which each class gets an equal share as far as its samples go. Codes of ``transform``
         are over the atoms of all classes; :class:`ResidualClassifier` reads them. Classes learn at
         the same time with ``n_jobs``.
+    checkpoint : path-like, default=None
+        A file that ``fit`` writes after every round and goes on from where it is there already: a
+        fit that was killed loses one round, and ends with the same bits as one that was not. The
+        file is a model that :func:`kernelcoding.load` reads; it is removed when learning ends by
+        itself. It needs landmarks, an integer ``random_state`` and atoms that are combinations of
+        landmarks. Other samples are refused, and other parameters, except ``max_iter``, ``tol``,
+        ``callback``, ``verbose`` and ``n_jobs``.
 
     Attributes
     ----------
