@@ -185,7 +185,7 @@ class SupervisedLearner(AtomLearner):
                 self.eta = NO_SUPERVISION * self.wanted.unit
             if self.rho is None:  # the same classifier
                 rho *= self.eta / self.wanted.unit
-                classifier = classifier.priced(self.eta / self.wanted.unit)
+                classifier = classifier.weighed(self.eta / self.wanted.unit)
             else:
                 classifier = None
         self.rho = rho
