@@ -290,6 +290,16 @@ def check_finite_codes(codes: Codes) -> None:
         raise ValueError("codes must be finite, got NaN or infinity.")
 
 
+def require_target(estimator: BaseEstimator, y: ArrayLike | None, why: str = "") -> ArrayLike:
+    """Labels that have been given, in the words of scikit-learn where they have not."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
+            f"is None{why}."
+        )
+    return y
+
+
 def check_positive(name: str, value: Any) -> None:
     """Refuse a parameter that is not a positive finite number."""
     if not isinstance(value, (int, float, np.number)) or isinstance(value, bool):

@@ -32,10 +32,10 @@ from ..stacks import Stack, stack_of
 from ..validation import (
     check_count,
     check_positive,
-    number_of_atoms,
     refuse_sparse,
     samples,
 )
+from .checks import atoms_for_classes
 from .largest_score import LargestScoreMixin
 from .pair_learning import ClassPair, ClassSamples, PairLearner, Weights, of_landmarks, of_samples
 
@@ -211,7 +211,7 @@ class KernelDictionaryPairLearning(
         kernel = as_kernel(self.kernel)
         stack, y = self._validate_training(X, y, kernel)
         self.classes_, labels = np.unique(y, return_inverse=True)
-        self._check_sizes(len(stack))
+        self.n_atoms_ = atoms_for_classes(self, self.n_atoms, self.classes_, len(stack))
         self.kernel_ = kernel.resolve(stack, getattr(self, "feature_names_in_", None))
         random_state = check_random_state(self.random_state)
         parts = shares(labels, self.n_atoms_)
@@ -326,23 +326,6 @@ class KernelDictionaryPairLearning(
                 check_positive(name, getattr(self, name))
         if self.n_landmarks is not None:
             check_count("n_landmarks", self.n_landmarks)
-
-    def _check_sizes(self, n_samples: int) -> None:
-        n_classes = len(self.classes_)
-        if n_classes < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes, got 1 class: "
-                f"{self.classes_[0]!r}."
-            )
-        self.n_atoms_ = number_of_atoms(self.n_atoms, n_samples)
-        if self.n_atoms is None:
-            self.n_atoms_ = max(self.n_atoms_, n_classes)
-        if not n_classes <= self.n_atoms_ <= n_samples:
-            raise ValueError(
-                f"n_atoms={self.n_atoms} must be at least the number of classes, {n_classes}, for "
-                "every class to have an atom, and at most the number of training samples, "
-                f"n_samples={n_samples}."
-            )
 
     def _validate_training(
         self, X: ArrayLike, y: ArrayLike, kernel: Kernel

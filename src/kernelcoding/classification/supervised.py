@@ -29,7 +29,7 @@ from ..kernel_learning import KernelLearning, as_settings
 from ..kernels import Gaussian, Kernel
 from ..parallel import steady_blas
 from ..solvers.result import Convergence, Options
-from ..validation import check_positive
+from ..validation import check_positive, require_target
 from .classifiers import Classifier
 from .far.learner import FarLearner, check_far
 from .joint.kernel import JointKernelLearner, check_joint, conclude, is_joint
@@ -245,11 +245,7 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
         """
         coder, kernel = self._checked()
         rule = as_rule(self.classifier, self.rho)
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
-                "is None."
-            )
+        require_target(self, y)
         X = self._validate_training(X, kernel)
         check_far(self, self, X, rule)
         y = y if not is_lazy(y) else cast(NDArray, at_hand(y, X))

@@ -9,13 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import (
     Tags,
-    assert_all_finite,
-    check_consistent_length,
     check_random_state,
     get_tags,
 )
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from ...coders.base import fitted_with, options_of
 from ...coders.coding import code_samples
@@ -34,7 +30,8 @@ from ...kernels import Kernel, as_kernel
 from ...kernels.names import KernelLike
 from ...solvers.result import Options
 from ...stacks import with_type
-from ...validation import check_count, check_positive, number_of_atoms, samples
+from ...validation import check_count, check_positive, samples
+from ..checks import atoms_for_classes, one_label_each
 from ..classifiers import LinearClassifier
 from ..largest_score import LargestScoreMixin
 from ..losses import ridge
@@ -94,7 +91,7 @@ class BaseStackedKSVD(LargestScoreMixin, CodingTransformer):
         kernel = as_kernel(self.kernel)
         X, y = self._validate_training(X, y, kernel)
         self.classes_, labels = np.unique(y, return_inverse=True)
-        self._check_sizes(len(X))
+        self.n_atoms_ = atoms_for_classes(self, self.n_atoms, self.classes_, len(X))
         self.kernel_ = kernel.resolve(X, getattr(self, "feature_names_in_", None))
         frame = LabelFrame.of(PointDictionary(self.kernel_, X, np.arange(len(X))))
         self.n_nonzero_ = number_of_nonzeros(self.n_nonzero, self.n_atoms_, frame.dimension)
@@ -204,38 +201,12 @@ class BaseStackedKSVD(LargestScoreMixin, CodingTransformer):
         if self.update not in UPDATES:
             raise ValueError(f"update must be one of {UPDATES}, got {self.update!r}.")
 
-    def _check_sizes(self, n_samples: int) -> None:
-        n_classes = len(self.classes_)
-        if n_classes < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes, got 1 class: "
-                f"{self.classes_[0]!r}."
-            )
-        self.n_atoms_ = number_of_atoms(self.n_atoms, n_samples)
-        if self.n_atoms is None:
-            self.n_atoms_ = max(self.n_atoms_, n_classes)
-        if not n_classes <= self.n_atoms_ <= n_samples:
-            raise ValueError(
-                f"n_atoms={self.n_atoms} must be at least the number of classes, {n_classes}, for "
-                "every class to have an atom, and at most the number of training samples, "
-                f"n_samples={n_samples}."
-            )
-
     def _validate_training(
         self, X: ArrayLike, y: ArrayLike, kernel: Kernel
     ) -> tuple[NDArray, NDArray]:
         # Double precision: weak directions of the kernel matrix matter to sparse codes.
         checked = samples(self, X, kernel, reset=True, min_samples=2)
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
-                "is None."
-            )
-        labels = column_or_1d(y, warn=True)
-        assert_all_finite(labels, input_name="y")
-        check_consistent_length(checked, labels)
-        check_classification_targets(labels)
-        return with_type(checked, np.float64), labels
+        return with_type(checked, np.float64), one_label_each(self, y, checked)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -21,6 +21,7 @@ from ...kernel_learning import as_settings, prepared_start
 from ...kernels import Kernel
 from ...parallel import count_threads
 from ...solvers.result import Options
+from ...validation import require_target
 from ..base import BaseDictionaryLearning
 from ..checkpoints import Keeper
 from ..checks import counting_labelled
@@ -55,7 +56,8 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         sample_weight: NDArray | None = None,
     ) -> tuple[Learner, Outcome]:
         """As ``_learn``, each class by itself."""
-        y = self._require_labels(y)
+        why = ": per_class=True learns a dictionary for each class"
+        y = np.asarray(require_target(self, y, why))
         self._check_samples(X, y, coder, sample_weight)
         self.kernel_ = self._resolved(kernel, X, sample_weight)
         parts = class_parts(self.kernel_, X, y, self.n_atoms_, self.n_landmarks, sample_weight)
@@ -123,14 +125,6 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         for name in ("classes_", "atom_classes_"):
             if name in vars(self):
                 delattr(self, name)
-
-    def _require_labels(self, y: NDArray | None) -> NDArray:
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
-                "is None: per_class=True learns a dictionary for each class."
-            )
-        return y
 
     def _class_starts(
         self, parts: list[ClassPart], X: NDArray, random_state: np.random.RandomState
