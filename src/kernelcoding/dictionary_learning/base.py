@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
@@ -392,7 +392,5 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        coder = given_or_sparse(self.coder)
-        tags.input_tags = get_tags(coder).input_tags
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

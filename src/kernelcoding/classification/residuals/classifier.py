@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ...blocks import Blocks
 from ...coders.base import require_coder
 from ...coders.coding import code_samples, problems
 from ...coders.owner import CoderOwner, given_or_sparse
-from ...coders.transformer import CodingTransformer
+from ...coders.transformer import CodingTransformer, take_features
 from ...coders.zero_codes import why_zero
 from ...codes import Codes
 from ...dictionary import Dictionary, PointDictionary
@@ -29,6 +28,7 @@ from ...validation import check_codes
 from ...views import sequence_of
 from ..answers import class_probabilities, class_scores, one_label
 from ..checks import one_label_each
+from ..labels import one_for_two
 from .calibration import ResidualCalibration
 from .carried_labels import CarriedLabels, carried_labels
 from .class_residuals import ClassResiduals
@@ -161,9 +161,7 @@ class ResidualClassifier(ClassifierMixin, CoderOwner):
         frozen = self.coder_ is coder  # FrozenEstimator: fitted before, to other samples perhaps
         elsewhere = frozen or isinstance(getattr(coder, "atoms", None), Dictionary)
         self.coder_.fit(X, y)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.coder_, name):
-                setattr(self, name, getattr(self.coder_, name))
+        take_features(self, self.coder_)
         given = (self.atom_labels, self.landmark_labels)
         carried = carried_labels(self.coder_, X, self.classes_, numbers, given, elsewhere)
         self._take(carried)
@@ -213,7 +211,7 @@ class ResidualClassifier(ClassifierMixin, CoderOwner):
             atoms scores minus infinity.
         """
         scores = -self._residuals(X, self._codes(X), stacklevel=5)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        return one_for_two(scores)
 
     @over_blocks(one_label)
     def predict(self, X: ArrayLike) -> NDArray:
@@ -355,13 +353,6 @@ class ResidualClassifier(ClassifierMixin, CoderOwner):
             ConvergenceWarning,
             stacklevel=stacklevel,
         )
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        coder = given_or_sparse(self.coder)
-        if hasattr(coder, "__sklearn_tags__"):  # anything else is reported by fit
-            tags.input_tags = coder.__sklearn_tags__().input_tags
-        return tags
 
 
 def _require_source_of_codes(given: object) -> None:

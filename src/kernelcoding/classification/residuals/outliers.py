@@ -9,13 +9,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin, clone
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ...coders.base import atom_indices
 from ...coders.coding import map_codes
 from ...coders.owner import CoderOwner, given_or_sparse
-from ...coders.transformer import CodingTransformer
+from ...coders.transformer import CodingTransformer, take_features
 from ...coders.zero_codes import Part, silenced, warn_zero_codes
 from ...dictionary import Dictionary, PointDictionary
 from ...distributed.methods import RowAnswer, one_number, over_blocks
@@ -116,9 +115,7 @@ class KernelOutlierDetector(OutlierMixin, CoderOwner):
         _require_coder(coder)
         self._check_contamination()
         self.coder_ = clone(coder).fit(X, y)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.coder_, name):
-                setattr(self, name, getattr(self.coder_, name))
+        take_features(self, self.coder_)
         samples = self.coder_._validate_query(X)
         if len(samples) < 2:
             raise ValueError(
@@ -263,13 +260,6 @@ class KernelOutlierDetector(OutlierMixin, CoderOwner):
 
             warn_zero_codes(parts, (ended.n_zero, ended.n_rows), stacklevel=stacklevel + 1)
         return np.concatenate([errors for errors, _ in found])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        coder = given_or_sparse(self.coder)
-        if hasattr(coder, "__sklearn_tags__"):  # anything else is reported by fit
-            tags.input_tags = coder.__sklearn_tags__().input_tags
-        return tags
 
 
 def left_out_problems(
