@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...codes import Codes, stacked
-from ...formulations import Formulation, Sensitivity
+from ...formulations import Sensitivity
 from ...formulations.scored import augmented
+from ...formulations.wrapping import Wrapping
 from ...problem import CodingProblem
 from ...solvers.low_rank import Scores
 from ...solvers.result import CodingResult, Options
@@ -57,10 +58,9 @@ class LastScores:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
-    """A formulation whose objective has the loss of a classifier added, for some samples."""
+class Labelled(Wrapping):
+    """A minimising formulation with the loss of a classifier added, for some samples."""
 
-    formulation: Formulation  # minimises something
     rule: Rule  # the loss
     classifier: Classifier
     targets: NDArray  # (n, S)
@@ -76,16 +76,6 @@ class Labelled:
     uses_gram = True
 
     @property
-    def nonnegative(self) -> bool:
-        """Whether no entry of a code is negative."""
-        return self.formulation.nonnegative
-
-    @property
-    def is_cone(self) -> bool:
-        """Whether multiples of a code are allowed."""
-        return self.formulation.is_cone
-
-    @property
     def is_sparse(self) -> bool:
         """Whether codes have few nonzeros."""
         return self.formulation.is_sparse
@@ -93,10 +83,6 @@ class Labelled:
     def rows_by_parts(self, n_atoms: int) -> int:
         """Samples to code together without the whole Gram matrix: it is needed."""
         return 0
-
-    def check(self, n_atoms: int) -> None:
-        """As without labels."""
-        self.formulation.check(n_atoms)
 
     def solve(self, problem: CodingProblem, options: Options) -> CodingResult:
         """Codes that minimise the objective with its loss, or a bound of it that is a square."""
@@ -220,10 +206,6 @@ class Labelled:
         asked = codes, self.classifier, self.similarity
         last = self.last or LastScores()
         return last.of(asked, lambda: self.classifier.scores(codes, self.similarity))
-
-    def distance_weights(self, problem: CodingProblem, codes: Codes) -> Codes | None:
-        """As without labels, which have no distance."""
-        return self.formulation.distance_weights(problem, codes)
 
     def sensitivity(self, problem: CodingProblem, codes: Codes) -> Sensitivity:
         """The objective and its derivatives; linear scores depend on codes alone."""
