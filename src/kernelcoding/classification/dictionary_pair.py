@@ -66,9 +66,11 @@ class KernelDictionaryPairLearning(
         never gets more atoms than it has samples, others take over the rest. None: 100, or the
         number of samples where that is less, but at least one per class.
     tau : float, default=0.05
-        :math:`\tau`, what it counts that the map gives the codes.
+        :math:`\tau`, weight of the difference between the codes and what the map makes of their
+        samples.
     separation : float, default=0.003
-        :math:`\lambda`, what it counts that the map takes samples of other classes to zero.
+        :math:`\lambda`, weight of what the map makes of samples of other classes, which should be
+        zero.
     regularization : float, default=1e-4
         :math:`\gamma`, the ridge of the map, positive.
     n_landmarks : int or None, default=None

@@ -235,7 +235,7 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
         y : array-like of shape (n_samples,) or (n_samples, n_classes), or labels of Dask
             One label per sample, or a multi-label indicator matrix; always in memory here.
         sample_weight : array-like of shape (n_samples,), default=None
-            What each sample counts, with its error and its loss; see
+            Weights of samples, of their errors and of their losses; see
             :class:`KernelDictionaryLearning`. What "auto" chooses is judged on single samples.
 
         Returns

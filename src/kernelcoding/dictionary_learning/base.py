@@ -379,7 +379,7 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
         return samples(self, X, kernel, reset=reset, min_samples=2 if reset else 1)
 
     def _checked_weight(self, sample_weight: ArrayLike | None, X: NDArray) -> NDArray | None:
-        """What each sample counts, in double precision; ValueError where none counts."""
+        """Weights of samples in double precision; ValueError where all are zero."""
         if sample_weight is None:
             return None
         sample_weight = at_hand(sample_weight, X)

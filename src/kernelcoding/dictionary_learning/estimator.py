@@ -69,7 +69,7 @@ class KernelDictionaryLearning(OnlineDictionaryLearning):
     tol : float, default=1e-4
         Learning ends when a round lowers the objective by less than this fraction.
     forgetting : float in (0, 1] or "auto", default="auto"
-        What the past counts in ``partial_fit``: sums are multiplied by it before each batch.
+        Weight of the past in ``partial_fit``: sums are multiplied by it before each batch.
         ``"auto"`` lets the first batches fade and in the long run forgets nothing.
     callback : callable, default=None
         Called after every half-step with an object that has ``iteration``, ``step``,
@@ -213,8 +213,8 @@ class KernelDictionaryLearning(OnlineDictionaryLearning):
             Class labels, for a balanced first dictionary; other targets are not looked at. With
             ``per_class=True`` they say whose atoms a sample teaches.
         sample_weight : array-like of shape (n_samples,), default=None
-            What each sample counts in the objective, the sums and the choice of first atoms: two
-            is as good as the sample twice, zero as if it were absent (a learned kernel looks at
+            Weights of samples in the objective, the sums and the choice of first atoms: a weight of
+            two is as good as the sample twice, zero as good as no sample (a learned kernel looks at
             all samples of positive weight alike). Not for an iterator.
 
         Returns

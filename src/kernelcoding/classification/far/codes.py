@@ -28,7 +28,7 @@ class LabelledCodes:
 
     codes: Codes  # (n, N)
     targets: NDArray  # (n, S), small integers
-    weight: NDArray  # (n,) what the loss of each counts
+    weight: NDArray  # (n,) of the loss of each
 
 
 class FarCodes:

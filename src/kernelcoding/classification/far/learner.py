@@ -118,7 +118,7 @@ class LabelledPart:
 
 
 def labels_of(block: SampleBlock) -> tuple[NDArray, NDArray]:
-    """Targets (n, S), and what the loss of each sample counts, (n,)."""
+    """Targets (n, S), and the weight of each sample's loss, (n,)."""
     targets, class_weight = block.beside
     assert targets is not None
     ones = np.ones(len(targets))

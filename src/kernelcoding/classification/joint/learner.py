@@ -38,7 +38,7 @@ from .labelled import Labelled, LastScores
 from .trial import helps
 
 DEFAULT_ETA = 0.1
-CAUTION = 4  # power of the predictable share of labels that their loss counts with
+CAUTION = 4  # the loss is weighed by this power of the predictable share of labels
 LEAST = 1e-4
 NO_SUPERVISION = 1e-8  # weight of the loss, relative to its unit: next to nothing
 TRIED = 300  # samples whose codes are tried with a weight of the loss
@@ -54,7 +54,7 @@ class Supervision:
     rule: Rule
     labels: Labels
     targets: NDArray  # (M, S) made of the labels
-    class_weight: NDArray  # (M,) what the loss of each sample counts beside its error
+    class_weight: NDArray  # (M,) weight of each sample's loss beside its error
     unit: float  # weight of a loss that matters as much as the error
     eta: float | None  # weight of the loss; None chooses it with the first codes
     rho: float | None  # weight of the classifier's penalty; None chooses it with the first codes
@@ -220,7 +220,7 @@ class SupervisedLearner(AtomLearner):
 
     @property
     def loss_weight(self) -> NDArray:
-        """What the loss of each sample counts, by its class and by itself, (n,)."""
+        """Weight of each sample's loss, by its class and by itself, (n,)."""
         return of_classifier(self.wanted.class_weight, self.frame.sample_weight)
 
     def training_codes(self, codes: Codes | None, vectors: NDArray) -> TrainingCodes:
@@ -285,7 +285,7 @@ def _own_of_block(block: SampleBlock) -> float:
 def of_classifier(
     class_weight: NDArray, sample_weight: NDArray | None, mean_weight: float | None = None
 ) -> NDArray:
-    """What each sample's loss counts in the classifier, weights of samples one on average.
+    """Weight of each sample's loss in the classifier; weights of samples are one on average.
 
     Parameters
     ----------

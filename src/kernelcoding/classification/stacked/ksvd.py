@@ -41,7 +41,7 @@ UPDATES = ("aksvd", "ksvd")
 
 
 class BaseStackedKSVD(LargestScoreMixin, CodingTransformer):
-    """Learns, codes and classifies; subclasses say what the labels count."""
+    """Learns, codes and classifies; subclasses give the weight of the labels."""
 
     kernel: KernelLike
     n_atoms: int | None
@@ -156,7 +156,7 @@ class BaseStackedKSVD(LargestScoreMixin, CodingTransformer):
         return np.hstack(parts)
 
     def _weights(self) -> NDArray:
-        r"""What the labels of each class count, (S,).
+        r"""The weight of the labels of each class, (S,).
 
         Q repeats a class's row of H for each of its p atoms, and so T repeats the rows of W, in
         regression as in every update of atoms: both terms are one of weight

@@ -38,10 +38,10 @@ class LabelConsistentKSVD(BaseStackedKSVD):
         codes of many classes or of histograms say little; with many in few dimensions, atoms of
         all classes explain a sample together.
     label_weight : float, default=1e-4
-        :math:`\alpha`, what label consistency counts; without it, see
+        :math:`\alpha`, the weight of label consistency; without it, see
         :class:`DiscriminativeKSVD`.
     classifier_weight : float, default=1e-3
-        :math:`\beta`, what the error of the classifier counts. Zero: LC-KSVD1, the classifier is a
+        :math:`\beta`, the weight of the classifier's error. Zero: LC-KSVD1, the classifier is a
         ridge regression on the codes, after learning.
     update : {"aksvd", "ksvd"}, default="aksvd"
         Approximate K-SVD (one power step per atom, as in the authors' scripts) or exact K-SVD.
@@ -179,7 +179,7 @@ class DiscriminativeKSVD(BaseStackedKSVD):
     callback, verbose, n_jobs, random_state : various
         As in :class:`LabelConsistentKSVD`.
     classifier_weight : float, default=1e-3
-        :math:`\beta`, what the error of the classifier counts, in units of :math:`\kappa`, the mean
+        :math:`\beta`, the weight of the classifier's error, in units of :math:`\kappa`, the mean
         of :math:`k(x_i, x_i)`. Zero: the classifier is a ridge regression on the codes of K-SVD.
 
     Attributes

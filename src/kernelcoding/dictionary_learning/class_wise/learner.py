@@ -110,7 +110,7 @@ class ClassWiseLearner:
     learners : sequence of Learner
         One per class.
     weights : sequence of float
-        What the samples of each class count together.
+        The sum of the weights of the samples of each class.
     join : callable
         The dictionary of all classes, from one per class.
     n_jobs : int or None

@@ -24,7 +24,7 @@ class Frame:
     n_samples: int
     dimension: int  # numbers in a column
     keeps_samples: bool  # whether all similarities stay in memory between passes
-    sample_weight: NDArray | None = None  # (n,) what each sample counts; None: one each
+    sample_weight: NDArray | None = None  # (n,) None: one each
     _asked: tuple[NDArray, NDArray] | None = None  # vectors (never changed in place), their gram
 
     def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
@@ -113,7 +113,7 @@ class Frame:
 
     @property
     def total_weight(self) -> float:
-        """What all samples count together."""
+        """The sum of the weights of all samples."""
         return self.n_samples if self.sample_weight is None else float(self.sample_weight.sum())
 
     def combine(self, loads: Codes) -> NDArray:

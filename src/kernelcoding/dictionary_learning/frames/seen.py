@@ -22,7 +22,7 @@ class SampleBlock:
     self_similarity: NDArray  # (n,)
     similarity: NDArray  # (n, n_landmarks)
     cross: NDArray  # (n, N)
-    weight: NDArray | None = None  # (n,) what each counts; None: one each
+    weight: NDArray | None = None  # (n,) None: one each
     samples: Stack | None = None  # (n, ...) themselves, where they are not at hand later
     beside: Beside = ()  # the same rows of what goes with the samples
 

@@ -72,7 +72,7 @@ class OnlineDictionaryLearning(ClassWiseDictionaryLearning):
         y : array-like of shape (n_samples,), default=None
             Class labels, for a balanced first dictionary.
         sample_weight : array-like of shape (n_samples,), default=None
-            What each sample counts.
+            Weights of samples.
 
         Returns
         -------
