@@ -78,7 +78,7 @@ class KernelDictionaryPairLearning(
     landmarks : {"k-means++", "random", "leverage", "greedy"} or array, default="k-means++"
         How landmarks are chosen, or the landmarks themselves.
     max_iter : int, default=20
-        Most rounds of maps, atoms and codes.
+        Largest number of rounds of maps, atoms and codes.
     tol : float, default=1e-4
         Learning ends when a round lowers the objective by less than this fraction.
     callback : callable, default=None

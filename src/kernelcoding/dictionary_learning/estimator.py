@@ -65,7 +65,7 @@ class KernelDictionaryLearning(OnlineDictionaryLearning):
         once more for learned ones, after which atoms are learned again). ``partial_fit`` does so
         on its first batch only.
     max_iter : int, default=30
-        Most rounds of codes and atoms.
+        Largest number of rounds of codes and atoms.
     tol : float, default=1e-4
         Learning ends when a round lowers the objective by less than this fraction.
     forgetting : float in (0, 1] or "auto", default="auto"

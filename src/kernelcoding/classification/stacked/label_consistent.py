@@ -46,11 +46,11 @@ class LabelConsistentKSVD(BaseStackedKSVD):
     update : {"aksvd", "ksvd"}, default="aksvd"
         Approximate K-SVD (one power step per atom, as in the authors' scripts) or exact K-SVD.
     max_iter : int, default=20
-        Most rounds of codes and atoms.
+        Largest number of rounds of codes and atoms.
     init_iter : int, default=1
-        Most rounds of K-SVD on each class alone, which give the first dictionary. The authors take
-        20; where codes may use all atoms of a class, this turns samples into an arbitrary basis of
-        their span and costs accuracy.
+        Largest number of rounds of K-SVD on each class alone, which give the first dictionary. The
+        authors take 20; where codes may use all atoms of a class, this turns samples into an
+        arbitrary basis of their span and costs accuracy.
     tol : float, default=1e-4
         Learning ends when a round lowers the objective by less than this fraction.
     callback : callable, default=None
