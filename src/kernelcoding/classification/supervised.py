@@ -338,7 +338,7 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
     def _judged(
         self, learner: Learner, outcome: Outcome, y: NDArray | None, chosen: NDArray
     ) -> tuple[Learner, Outcome]:
-        return judged(self, learner, outcome, y, chosen)
+        return judged(self, learner, outcome, y, chosen, self._alternate)
 
     def _supervision(self, frame: Frame) -> Supervision:
         """What is asked of the classifier of samples that a frame has."""

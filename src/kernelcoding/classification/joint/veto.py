@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
@@ -10,6 +12,7 @@ from ...dictionary.choosing import MEANS
 from ...dictionary_learning.base import BaseDictionaryLearning, Learner
 from ...dictionary_learning.half_steps.learner import Snapshot
 from ...dictionary_learning.loop import Outcome
+from ...formulations import Formulation
 from ...kernel_learning import labels_veto, truth_of
 from .kernel import JointKernelLearner
 
@@ -20,6 +23,7 @@ def judged(
     outcome: Outcome,
     y: NDArray | None,
     chosen: NDArray,
+    alternate: Callable[[Learner, Formulation], Outcome],
 ) -> tuple[Learner, Outcome]:
     """The learner and its outcome, or those of the start, whose kernel is then held.
 
@@ -38,6 +42,8 @@ def judged(
         Labels of the samples.
     chosen : array of int
         The samples that first atoms are.
+    alternate : callable
+        One run of the estimator's loop, of a learner and a formulation.
     """
     if not isinstance(learner, JointKernelLearner):
         return learner, outcome
@@ -47,7 +53,7 @@ def judged(
         if not _is_vetoed(estimator, learner, outcome.best, y, chosen):
             return learner, outcome
         held = learner.held()
-        again = estimator._alternate(held, learner.formulation)
+        again = alternate(held, learner.formulation)
     except KeyboardInterrupt:  # there is a dictionary already
         estimator.status_ = "interrupted"
         outcome.interrupted(stacklevel=6, where="while the learned kernel was judged")
