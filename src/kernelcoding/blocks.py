@@ -87,7 +87,7 @@ class Blocks:
         beside : tuple of arrays
             With one row per sample (or None), handed over with the blocks.
         step : int, default=None
-            Most samples that the function is given at once.
+            Largest number of samples that the function is given at once.
         answer_bytes : int, default=0
             About the size of an answer: small blocks are not worth one each.
         """

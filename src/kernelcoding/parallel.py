@@ -65,7 +65,7 @@ def map_rows(
     n_rows : int
     n_jobs : int or None
     chunk : int, default=64
-        Most rows in a slice where there are several threads.
+        Largest number of rows in a slice where there are several threads.
     cost : int
         Operations that one row may take at worst, roughly.
     """

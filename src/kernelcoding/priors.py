@@ -292,7 +292,7 @@ class SparseGroupL1(FixedPrior):
 
 
 class Locality(Prior):
-    r"""Far atoms cost exponentially more (LLC), :math:`r(y; x, D) = \|E y\|_2^2`.
+    r"""Far atoms are penalised exponentially more (LLC), :math:`r(y; x, D) = \|E y\|_2^2`.
 
     .. math:: E_{jj} = \exp\Bigl(\sigma\,\frac{\|\phi(x) - \phi(d_j)\|}
               {\max_i \|\phi(x) - \phi(d_i)\|}\Bigr)
@@ -356,7 +356,7 @@ class Locality(Prior):
 
 
 class LocalCoordinate(Prior):
-    r"""Sparse codes that pay for distance (LCC).
+    r"""Sparse codes, penalised by the distances of their atoms (LCC).
 
     .. math:: r(y; x, D) = \sum_j |y_j|\,\|\phi(x) - \phi(d_j)\|^2
 

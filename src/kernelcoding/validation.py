@@ -146,32 +146,40 @@ def _array(
         # Arrays from other processes may begin at any byte, and are computed with in other ways.
         return np.require(checked, requirements="A")
     except ValueError as error:
-        if kernel.input_ndim == 2 and np.ndim(X) == 3:
-            raise ValueError(
-                f"{error} These samples are matrices of shape {np.shape(X)[1:]}, and the kernel "
-                "compares vectors: for symmetric positive definite matrices use the kernel "
-                '"log-euclidean" or "stein", for bases of subspaces "projection"; or make vectors '
-                "of them, X.reshape(len(X), -1)."
-            ) from None
-        if getattr(kernel, "uses_index", False) and "features, but" in str(error):
-            raise ValueError(
-                f"{error} With a precomputed kernel these are the similarities of new samples "
-                "(rows) to all training samples (columns): K[np.ix_(test, train)]."
-            ) from None
-        if "could not convert string to float" in str(error):
-            raise ValueError(
-                f"{error}.{_where_texts(X)} This kernel compares numbers: leave such columns out, "
-                "encode them (sklearn.preprocessing.OneHotEncoder), or give a kernel of your own, "
-                "a function f(X, Z) -> (n, m), which takes any samples."
-            ) from None
-        if "contains NaN" not in str(error):
+        advice = _advice(str(error), estimator, X, kernel)
+        if advice is None:
             raise
-        raise ValueError(
+        raise ValueError(advice) from None
+
+
+def _advice(error: str, estimator: BaseEstimator, X: Any, kernel: TakesSamples) -> str | None:
+    """What scikit-learn says of samples, and what to do about it; None where it says all."""
+    if kernel.input_ndim == 2 and np.ndim(X) == 3:
+        return (
+            f"{error} These samples are matrices of shape {np.shape(X)[1:]}, and the kernel "
+            "compares vectors: for symmetric positive definite matrices use the kernel "
+            '"log-euclidean" or "stein", for bases of subspaces "projection"; or make vectors '
+            "of them, X.reshape(len(X), -1)."
+        )
+    if getattr(kernel, "uses_index", False) and "features, but" in error:
+        return (
+            f"{error} With a precomputed kernel these are the similarities of new samples "
+            "(rows) to all training samples (columns): K[np.ix_(test, train)]."
+        )
+    if "could not convert string to float" in error:
+        return (
+            f"{error}.{_where_texts(X)} This kernel compares numbers: leave such columns out, "
+            "encode them (sklearn.preprocessing.OneHotEncoder), or give a kernel of your own, "
+            "a function f(X, Z) -> (n, m), which takes any samples."
+        )
+    if "contains NaN" in error:
+        return (
             f"Input X contains NaN{_where_missing(X)}. {type(estimator).__name__} compares whole "
             "samples, and distances over known numbers alone make no positive definite kernel: "
             "fill missing numbers in, for example by sklearn.impute.SimpleImputer() as the first "
             "step of a pipeline."
-        ) from None
+        )
+    return None
 
 
 def refuse_sparse(X: Any, kernel: TakesSamples) -> None:
@@ -280,6 +288,16 @@ def check_finite_codes(codes: Codes) -> None:
     """Refuse codes with NaN or infinity."""
     if not np.isfinite(codes.data if is_csr(codes) else codes).all():
         raise ValueError("codes must be finite, got NaN or infinity.")
+
+
+def require_target(estimator: BaseEstimator, y: ArrayLike | None, why: str = "") -> ArrayLike:
+    """Labels that have been given, in the words of scikit-learn where they have not."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
+            f"is None{why}."
+        )
+    return y
 
 
 def check_positive(name: str, value: Any) -> None:

@@ -53,6 +53,10 @@ def warm_up_here() -> None:
 
 
 def _models() -> dict[str, list[BaseEstimator]]:
+    return {**_coders(), **_learners()}
+
+
+def _coders() -> dict[str, list[BaseEstimator]]:
     constraints = (Free(), NonNegative(), SumToOne(), Simplex())
     of_two = GroupL1(np.arange(8) // 2)
     groups = [KernelCoder("rbf", atoms=8, prior=of_two, constraint=one) for one in constraints]
@@ -88,6 +92,11 @@ def _models() -> dict[str, list[BaseEstimator]]:
             for csr in (False, True)
         ],
         "groups": [KernelSparseCoder("rbf", groups="y"), *groups],
+    }
+
+
+def _learners() -> dict[str, list[BaseEstimator]]:
+    return {
         "dictionaries": [
             KernelDictionaryLearning(KernelSparseCoder("rbf"), n_atoms=6, max_iter=2),
             KernelDictionaryLearning(KernelLLC("rbf"), n_atoms=8, n_landmarks=20, max_iter=2),

@@ -12,8 +12,8 @@ from sklearn.svm import LinearSVC
 import kernelcoding as kc
 from helpers.learning import digits, world
 from helpers.supervised import CLASSIFIERS, rule, training_codes
-from kernelcoding.classification import one_vs_rest, ridge
 from kernelcoding.classification.labels import Labels
+from kernelcoding.classification.losses import one_vs_rest, ridge
 from kernelcoding.classification.rules import LinearRule, MaxMarginRule
 from kernelcoding.constraints import Free
 from kernelcoding.kernels import Gaussian, Linear

@@ -235,10 +235,10 @@ def test_weights_of_any_size_give_finite_scores(classifier, eta):
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_twins_among_the_atoms_of_samples_in_blocks(classifier, monkeypatch):
-    from kernelcoding.dictionary_learning import frames
+    from kernelcoding.dictionary_learning.frames import landmarks as landmark_frames
 
-    monkeypatch.setattr(frames, "KEPT", 0)
-    monkeypatch.setattr(frames, "BLOCK", 16)
+    monkeypatch.setattr(landmark_frames, "KEPT", 0)
+    monkeypatch.setattr(landmark_frames, "BLOCK", 16)
     for coder in (kc.KernelLCC(KERNEL), kc.KernelLLC(KERNEL), kc.KernelLLC(KERNEL, None, None)):
         model = supervised(
             coder, classifier=classifier, init="random", n_landmarks=20, n_atoms=10, max_iter=4

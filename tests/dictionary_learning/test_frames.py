@@ -17,12 +17,12 @@ from kernelcoding.dictionary import PointDictionary
 from kernelcoding.dictionary.building import choose_landmarks
 from kernelcoding.dictionary.candidates import Candidates, KnownCandidates
 from kernelcoding.dictionary.choosing import leverage_choice
-from kernelcoding.dictionary_learning import frames, refresh
-from kernelcoding.dictionary_learning.coding import Everywhere, better, code_all
-from kernelcoding.dictionary_learning.frames import LandmarkFrame
-from kernelcoding.dictionary_learning.learner import AtomLearner
-from kernelcoding.dictionary_learning.online import BatchFrame
-from kernelcoding.dictionary_learning.sample_frame import sample_frame
+from kernelcoding.dictionary_learning.frames import LandmarkFrame, frame_of
+from kernelcoding.dictionary_learning.frames import landmarks as landmark_frames
+from kernelcoding.dictionary_learning.half_steps import refresh
+from kernelcoding.dictionary_learning.half_steps.coding import Everywhere, better, code_all
+from kernelcoding.dictionary_learning.half_steps.learner import AtomLearner
+from kernelcoding.dictionary_learning.online.state import BatchFrame
 from kernelcoding.dictionary_learning.starts import initial_loads, shares
 from kernelcoding.dictionary_learning.updates import update_for
 from kernelcoding.gram import GramFacts
@@ -105,8 +105,8 @@ def test_blocks_of_samples_change_nothing(monkeypatch):
     kept = LandmarkFrame(landmarks, X)
     vectors = kept.samples(np.arange(8))
     whole = code_all(kept, vectors, lambda block: formulation, Options())
-    monkeypatch.setattr(frames, "KEPT", 0)
-    monkeypatch.setattr(frames, "BLOCK", 400)
+    monkeypatch.setattr(landmark_frames, "KEPT", 0)
+    monkeypatch.setattr(landmark_frames, "BLOCK", 400)
     passing = LandmarkFrame(landmarks, X)
     assert len(list(passing.blocks(vectors))) > 4
     pieces = code_all(passing, vectors, lambda block: formulation, Options())
@@ -308,7 +308,7 @@ def test_merged_codes_reconstruct_the_same(form, rng):
 
 def learner_of(X, loads, coder):
     """A learner with the linear kernel and the given first atoms."""
-    frame = sample_frame(Linear(), X)
+    frame = frame_of(Linear(), X, None)
     vectors = np.asfortranarray(frame.combine(loads))
     formulation = coder.formulation()
     update = update_for("coordinate", formulation)
@@ -384,7 +384,7 @@ def test_copies_among_the_first_atoms_are_replaced(coder, n_landmarks):
 
 def test_no_atom_is_replaced_where_all_is_represented(rng):
     X = rng.normal(size=(5, 3))
-    frame = sample_frame(Linear(), X)
+    frame = frame_of(Linear(), X, None)
     vectors = frame.samples(np.arange(3))
     kept, replaced = refresh.replace_atoms(
         frame, vectors, np.array([1]), Worst.of(np.zeros(5), 5), True

@@ -11,7 +11,7 @@ import kernelcoding as kc
 from helpers.learning import digits, never_rises
 from kernelcoding.dictionary.candidates import Candidates
 from kernelcoding.dictionary.choosing import spread_choice
-from kernelcoding.dictionary_learning import frames
+from kernelcoding.dictionary_learning.frames import landmarks as landmark_frames
 from kernelcoding.kernels import Gaussian, Linear
 
 KERNEL = Gaussian(gamma=1.5)
@@ -200,7 +200,7 @@ def mapped(tmp_path):
 @pytest.mark.parametrize("kept", [True, False])
 @pytest.mark.parametrize("n_landmarks", [None, 40])
 def test_memory_mapped_samples_give_the_same(mapped, n_landmarks, kept, monkeypatch):
-    monkeypatch.setattr(frames, "KEPT", 2**25 if kept else 0)
+    monkeypatch.setattr(landmark_frames, "KEPT", 2**25 if kept else 0)
     X, file = mapped
     plain, lazy = (
         learning(n_landmarks=n_landmarks, max_iter=4, tol=0).fit(each) for each in (X, file)
@@ -223,8 +223,8 @@ def test_batches_of_a_file_give_the_same(mapped):
 def test_passes_over_samples_never_raise_the_objective(coder, monkeypatch):
     X = digits(200)
     kept = learning(coder, max_iter=8, tol=0).fit(X)
-    monkeypatch.setattr(frames, "KEPT", 0)
-    monkeypatch.setattr(frames, "BLOCK", 2**11)
+    monkeypatch.setattr(landmark_frames, "KEPT", 0)
+    monkeypatch.setattr(landmark_frames, "BLOCK", 2**11)
     passing = learning(coder, max_iter=8, tol=0).fit(X)
     history = passing.objective_history_
     if not isinstance(coder, kc.KernelMatchingPursuit):  # no earlier code is there to fall back on
@@ -236,6 +236,6 @@ def test_passes_over_samples_never_raise_the_objective(coder, monkeypatch):
 
 @pytest.mark.parametrize("update", ["ksvd", "aksvd"])
 def test_ksvd_needs_its_samples(update, monkeypatch):
-    monkeypatch.setattr(frames, "KEPT", 0)
+    monkeypatch.setattr(landmark_frames, "KEPT", 0)
     with pytest.raises(ValueError, match="needs all similarities in memory"):
         learning("omp", update=update).fit(digits(100))

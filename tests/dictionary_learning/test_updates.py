@@ -11,7 +11,12 @@ from helpers.cases import gaussian
 from helpers.learning import WORLDS, never_rises, sparse_codes, world
 from kernelcoding.codes import dense
 from kernelcoding.dictionary import PointDictionary
-from kernelcoding.dictionary_learning.coding import Everywhere, code_all, objective_at, solve_all
+from kernelcoding.dictionary_learning.half_steps.coding import (
+    Everywhere,
+    code_all,
+    objective_at,
+    solve_all,
+)
 from kernelcoding.dictionary_learning.preimages import preimages
 from kernelcoding.dictionary_learning.state import unit_norms
 from kernelcoding.dictionary_learning.sums import Loads, SampleSums
@@ -360,13 +365,13 @@ def test_squares_over_a_matrix_are_those_of_its_pseudoinverse(rank, rng):
 
 @pytest.mark.parametrize("blocks", [1, 3])
 def test_codes_without_sums_are_those_with_them(blocks, rng, monkeypatch):
-    from kernelcoding.dictionary_learning import frames
+    from kernelcoding.dictionary_learning.frames import landmarks as landmark_frames
 
     X = rng.normal(size=(40, 3))
     if blocks > 1:
-        monkeypatch.setattr(frames, "KEPT", 0)
-        monkeypatch.setattr(frames, "BLOCK", 1)  # sixteen samples per block
-    frame = frames.LandmarkFrame(PointDictionary(Gaussian(0.5), X[:8], np.arange(8)), X)
+        monkeypatch.setattr(landmark_frames, "KEPT", 0)
+        monkeypatch.setattr(landmark_frames, "BLOCK", 1)  # sixteen samples per block
+    frame = landmark_frames.LandmarkFrame(PointDictionary(Gaussian(0.5), X[:8], np.arange(8)), X)
     vectors = frame.samples(np.arange(5))
     formulation, options = kc.KernelSparseCoder(alpha=0.05).formulation(), Options(tol=1e-10)
     wanted = code_all(frame, vectors, Everywhere(formulation), options, keep_codes=True)

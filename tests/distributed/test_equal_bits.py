@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import kernelcoding as kc
-from kernelcoding.classification import one_vs_rest
+from kernelcoding.classification.losses import one_vs_rest
 from kernelcoding.kernels import Gaussian
 
 dask = pytest.importorskip("dask")

@@ -64,10 +64,10 @@ def test_a_lost_worker_costs_its_cells_in_flight_alone(client, tmp_path):
 
 
 def test_a_scheduler_that_is_not_there_is_told(tmp_path, monkeypatch):
-    from kernelcoding.distributed import cells
+    from kernelcoding.distributed import calls
 
-    whole = cells.Client
-    monkeypatch.setattr(cells, "Client", lambda address, **_: whole(address, timeout="0.2s"))
+    whole = calls.Client
+    monkeypatch.setattr(calls, "Client", lambda address, **_: whole(address, timeout="0.2s"))
     said = failed(
         "reproduce", "digits", "--quick", "--out", tmp_path, "--scheduler", "tcp://127.0.0.1:9"
     )

@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import kernelcoding as kc
-from kernelcoding.dictionary_learning import frames, refresh
+from kernelcoding.dictionary_learning.frames import landmarks as landmark_frames
+from kernelcoding.dictionary_learning.half_steps import refresh
 from kernelcoding.sparse_vectors import SparseVectors
 
 dask = pytest.importorskip("dask")
@@ -29,7 +30,7 @@ CODERS = [
 @pytest.fixture(autouse=True)
 def in_passes(monkeypatch):
     """Samples in memory are visited in passes, too: none is kept, whatever their number."""
-    monkeypatch.setattr(frames, "KEPT", 0)
+    monkeypatch.setattr(landmark_frames, "KEPT", 0)
     with dask.config.set(scheduler="synchronous"):
         yield
 

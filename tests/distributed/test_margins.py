@@ -10,17 +10,13 @@ from scipy.optimize import minimize
 import kernelcoding as kc
 from helpers.three_colours import three_colours
 from kernelcoding.blocks import Kept
-from kernelcoding.classification import (
-    LogisticRule,
-    MaxMarginRule,
-    far_newton,
-    learner,
-    one_vs_rest,
-)
-from kernelcoding.classification.far_codes import FarCodes, LabelledCodes
-from kernelcoding.classification.ridge import CodeSums
-from kernelcoding.classification.task_driven import logistic_loss
-from kernelcoding.dictionary_learning import frames
+from kernelcoding.classification import LogisticRule, MaxMarginRule
+from kernelcoding.classification.far import newton as far_newton
+from kernelcoding.classification.far.codes import FarCodes, LabelledCodes
+from kernelcoding.classification.joint import learner
+from kernelcoding.classification.losses import multinomial, one_vs_rest
+from kernelcoding.classification.losses.ridge import CodeSums
+from kernelcoding.dictionary_learning.frames import landmarks as landmark_frames
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -35,7 +31,7 @@ RULES = ["max-margin", "logistic"]
 def in_passes(monkeypatch):
     """In memory, codes are found from nothing, too, and samples are visited in passes."""
     monkeypatch.setattr(one_vs_rest, "ROUGH", 5)  # a pass each
-    monkeypatch.setattr(frames, "KEPT", 0)
+    monkeypatch.setattr(landmark_frames, "KEPT", 0)
     monkeypatch.setattr(learner.SupervisedLearner, "settles", True)
     with dask.config.set(scheduler="synchronous"):
         yield
@@ -204,7 +200,7 @@ def test_the_multinomial_classifier_is_that_of_scikit_learn(intercept):
 @pytest.mark.parametrize("rule", RULES)
 def test_equal_blocks_give_equal_bits_on_workers(client, rule, monkeypatch):
     monkeypatch.setattr(one_vs_rest, "ROUGH", 3)  # a pass each
-    monkeypatch.setitem(logistic_loss.EXACT, "maxiter", 5)
+    monkeypatch.setitem(multinomial.EXACT, "maxiter", 5)
     X, y = data()
     given = {"eta": 0.1, "rho": 1e-3, "max_iter": 1}
     truth = learning(rule, **given).fit(lazy(X), y)

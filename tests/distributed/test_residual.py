@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import kernelcoding as kc
-from kernelcoding.dictionary_learning import frames
+from kernelcoding.dictionary_learning.frames import landmarks as landmark_frames
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -20,7 +20,7 @@ NAMES = np.array(["blue", "green", "red"])
 @pytest.fixture(autouse=True)
 def in_passes(monkeypatch):
     """Samples in memory are visited in passes, too: none is kept, whatever their number."""
-    monkeypatch.setattr(frames, "KEPT", 0)
+    monkeypatch.setattr(landmark_frames, "KEPT", 0)
     with dask.config.set(scheduler="threads"):
         yield
 

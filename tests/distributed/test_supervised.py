@@ -9,9 +9,10 @@ from sklearn.base import clone
 
 import kernelcoding as kc
 from helpers.three_colours import three_colours
-from kernelcoding.classification import far_learner, ridge
+from kernelcoding.classification.far import learner as far_learner
+from kernelcoding.classification.losses import ridge
 from kernelcoding.classification.rules import LinearRule
-from kernelcoding.dictionary_learning import frames
+from kernelcoding.dictionary_learning.frames import landmarks as landmark_frames
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -30,7 +31,7 @@ CODERS = [
 @pytest.fixture(autouse=True)
 def in_passes(monkeypatch):
     """Samples in memory are visited in passes, too: none is kept, whatever their number."""
-    monkeypatch.setattr(frames, "KEPT", 0)
+    monkeypatch.setattr(landmark_frames, "KEPT", 0)
     with dask.config.set(scheduler="synchronous"):
         yield
 

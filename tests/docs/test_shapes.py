@@ -1,4 +1,4 @@
-"""Docstrings of public names say what shape every array has."""
+"""Docstrings of public names list every parameter, and say what shape every array has."""
 
 from __future__ import annotations
 
@@ -90,3 +90,21 @@ def test_methods_of_estimators_say_what_they_take_and_return(name, text):
     assert any(section == "Returns" for section, _, _ in listed), (
         f"{name} does not say what it returns"
     )
+
+
+TAKING = [
+    (name, value)
+    for _, name, value in PUBLIC
+    if inspect.isfunction(value) or hasattr(value, "get_params")
+]
+
+
+@pytest.mark.parametrize(("name", "value"), TAKING, ids=[name for name, _ in TAKING])
+def test_every_parameter_is_listed(name, value):
+    listed = {
+        one.strip("*` ")
+        for section, entry, _ in sections(inspect.getdoc(value) or "")
+        if section == "Parameters"
+        for one in entry.split(",")
+    }
+    assert not set(inspect.signature(value).parameters) - listed

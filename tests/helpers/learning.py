@@ -8,8 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
 from kernelcoding.dictionary import PointDictionary
-from kernelcoding.dictionary_learning.frames import Frame, LandmarkFrame
-from kernelcoding.dictionary_learning.sample_frame import SampleFrame
+from kernelcoding.dictionary_learning.frames import Frame, LandmarkFrame, SampleFrame
 from kernelcoding.dictionary_learning.sums import Sums
 from kernelcoding.kernels import Linear, Polynomial
 from reference.features import quadratic_features

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 
 import kernelcoding as kc
-from kernelcoding.classification.stacked_ksvd import number_of_nonzeros
+from kernelcoding.classification.stacked.ksvd import number_of_nonzeros
 
 LEARNING = {
     "dictionary": kc.KernelDictionaryLearning(max_iter=1),

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import kernelcoding as kc
 from kernelcoding import constraints, gram, priors, problem
-from kernelcoding.classification import class_residuals
+from kernelcoding.classification.residuals import class_residuals
 from kernelcoding.coders import coding
 from kernelcoding.dictionary import choosing
 from kernelcoding.dictionary_learning import starts

@@ -1,4 +1,4 @@
-"""Numbers of very different size: prices against similarities, and norms of atoms."""
+"""Numbers of very different size: penalties against similarities, and norms of atoms."""
 
 import numpy as np
 import pytest
@@ -34,15 +34,15 @@ def decades(rng):
     return atoms, rng.standard_normal((3, 8))
 
 
-# Prices large against similarities ---------------------------------------------------------
+# Penalties large against similarities ------------------------------------------------------
 
-PRICES = [L1(), WeightedL1([1, 1, 1, 2, 2, 3]), ElasticNet(1 - 1e-9), LocalCoordinate()]
+PENALISING = [L1(), WeightedL1([1, 1, 1, 2, 2, 3]), ElasticNet(1 - 1e-9), LocalCoordinate()]
 
 
 @pytest.mark.parametrize("alpha", [1.0, 1e3, 1e6, 1e9, 1e12, 1e15])
 @pytest.mark.parametrize("constraint", [SumToOne(), Simplex()], ids=repr)
-@pytest.mark.parametrize("prior", PRICES, ids=lambda prior: type(prior).__name__)
-def test_codes_sum_to_one_whatever_the_price(prior, constraint, alpha, rng):
+@pytest.mark.parametrize("prior", PENALISING, ids=lambda prior: type(prior).__name__)
+def test_codes_sum_to_one_whatever_the_penalty(prior, constraint, alpha, rng):
     problem = linear(1e-3 * rng.standard_normal((6, 4)), 1e-3 * rng.standard_normal((5, 4)))
     formulation = Penalised(prior, constraint, alpha)
     result = solve(problem, formulation)
@@ -55,26 +55,26 @@ def test_codes_sum_to_one_whatever_the_price(prior, constraint, alpha, rng):
 
 
 @pytest.mark.parametrize("constraint", [SumToOne(), Simplex()], ids=repr)
-def test_a_price_that_all_atoms_share_changes_nothing(constraint, rng):
+def test_a_penalty_that_all_atoms_share_changes_nothing(constraint, rng):
     # Codes that sum to one and are not negative pay it once, whatever they are.
     problem = cases.linear_problem(rng, 20)
     free = solve(problem, Penalised(NoPrior(), Simplex()), tol=1e-12).codes
     for alpha in (1e2, 1e4):
-        priced = solve(problem, Penalised(L1(), constraint, alpha), tol=1e-16).codes
-        assert_allclose(priced, free, atol=1e-9)
+        penalised = solve(problem, Penalised(L1(), constraint, alpha), tol=1e-16).codes
+        assert_allclose(penalised, free, atol=1e-9)
 
 
 # Norms over many decades -------------------------------------------------------------------
 
 
 def test_a_sample_that_is_a_small_atom_is_coded_by_it():
-    # The atom has no price then, and the largest correlation is that of a longer atom.
+    # The atom has no penalty then, and the largest correlation is that of a longer atom.
     atoms = np.array([[0.0544], [-0.0174], [-0.0091]])
     problem = linear(atoms, atoms)
     formulation = Penalised(LocalCoordinate(), NonNegative(), 1.27e-6)
     result = solve(problem, formulation, tol=1e-7)
     assert result.converged.all()
-    # Nothing is lost at the optimum: a code of one atom reproduces the sample at no price.
+    # Nothing is lost at the optimum: a code of one atom reproduces the sample without penalty.
     assert np.all(formulation.objective(problem, result.codes) <= 2e-7 * problem.self_similarity)
 
 
@@ -139,7 +139,7 @@ def test_groups_of_atoms_over_many_decades(constraint, ratio, rng):
         formulation = Penalised(prior, constraint, 0.01)
         result = solve(problem, formulation, tol=1e-8)
         values = formulation.objective(problem, result.codes)
-        # Within the tolerance of a price, codes of atoms of norm 1e-7 may differ much.
+        # Within the tolerance of a penalty, codes of atoms of norm 1e-7 may differ much.
         assert np.all(formulation.gap(problem, result.codes) <= 1e-3 * values)
         assert result.converged.all()
 

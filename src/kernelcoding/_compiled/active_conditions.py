@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .active_members import ACTIVE, BARRED, allowance, price
+from .active_members import ACTIVE, BARRED, allowance, l1_slope
 from .cholesky import inner, raised, write_without_rows
 
 EPS = 2.220446049250313e-16
@@ -23,12 +23,12 @@ def correlate(row, scratch, size):
         atom = index[i]
         correlation[atom] -= row.ridge[atom] * value[i]
         objective -= 0.5 * value[i] * (row.cross[atom] + correlation[atom])
-        objective += price(row, atom, scratch.sign[i]) * value[i]
+        objective += l1_slope(row, atom, scratch.sign[i]) * value[i]
     if row.sum_to_one:
         multiplier = 0.0
         for i in range(size):
             atom = index[i]
-            multiplier += (correlation[atom] - price(row, atom, scratch.sign[i])) / size
+            multiplier += (correlation[atom] - l1_slope(row, atom, scratch.sign[i])) / size
         for j in range(correlation.size):
             correlation[j] -= multiplier
     return objective
@@ -50,7 +50,7 @@ def active_within(row, scratch, size, part, floor):
     good = True
     for i in range(size):
         atom = scratch.members[i]
-        violation = abs(scratch.correlation[atom] - price(row, atom, scratch.sign[i]))
+        violation = abs(scratch.correlation[atom] - l1_slope(row, atom, scratch.sign[i]))
         good = good and violation <= part * allowance(row, atom) + floor
     return good
 

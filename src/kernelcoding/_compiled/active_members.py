@@ -26,7 +26,7 @@ class RowProblem(NamedTuple):
     precision: float  # relative size of a pivot that is all rounding errors
     scale: float  # of the correlations
     tol: float
-    # The smallest l1. Codes that sum to one pay it once whatever they are: left in, a price large
+    # The smallest l1. Codes that sum to one pay it once whatever they are: left in, a weight large
     # against H would drown H when the multiplier is subtracted again.
     common: float
 
@@ -41,7 +41,7 @@ class Scratch(NamedTuple):
     solved: np.ndarray  # (N,) solution of U' x = k - l sign
     ones: np.ndarray  # (N,) solution of U' x = 1
     carry: np.ndarray  # (N,)
-    correlation: np.ndarray  # (N,) by atom: k - H y, minus multiplier and common price
+    correlation: np.ndarray  # (N,) by atom: k - H y, minus multiplier and common weight
     state: np.ndarray  # (N,) by atom: INACTIVE, ACTIVE or BARRED
     bound: np.ndarray  # (N,) by atom: correlation that is tolerated; infinite unless INACTIVE
     strength: np.ndarray  # (N,) by atom: correlation in excess of the bound
@@ -80,13 +80,13 @@ def allocate(n_atoms):
 
 @inner
 def allowance(row, atom):
-    """Violation accepted at one atom; a price beyond all correlations says nothing of theirs."""
+    """Violation accepted at one atom; a weight beyond all correlations says nothing of theirs."""
     return row.tol * (min(row.l1[atom], row.scale) if row.l1[atom] > 0.0 else row.scale)
 
 
 @inner
-def price(row, atom, sign):
-    """Derivative of the l1 term at a coefficient of this sign, without the common price."""
+def l1_slope(row, atom, sign):
+    """Derivative of the l1 term at a coefficient of this sign, without the common weight."""
     if sign > 0.0:
         return row.l1[atom] - row.common
     return row.l1[atom] * sign - row.common
@@ -132,7 +132,7 @@ def enter(row, scratch, factor, size, atom, value, direction, column):
         return False
     append(factor, size, column, pivot)
     sign = entry_sign(row, atom, direction)
-    linear = row.cross[atom] - price(row, atom, sign)
+    linear = row.cross[atom] - l1_slope(row, atom, sign)
     root = factor[size, size]
     scratch.solved[size] = (linear - dot(column[:size], scratch.solved[:size])) / root
     scratch.ones[size] = (1.0 - dot(column[:size], scratch.ones[:size])) / root
@@ -201,7 +201,7 @@ def found(row, scratch, factor, count):
     for i in range(count):
         atom, value = entering[i], scratch.entering_value[i]
         sign = entry_sign(row, atom, value)
-        columns[0, i], columns[1, i] = row.cross[atom] - price(row, atom, sign), 1.0
+        columns[0, i], columns[1, i] = row.cross[atom] - l1_slope(row, atom, sign), 1.0
         scratch.members[i], scratch.value[i], scratch.sign[i] = atom, value, sign
         scratch.state[atom], scratch.bound[atom] = ACTIVE, np.inf
     forward(factor, count, columns, np.int64(2))  # a literal would be another type

@@ -27,7 +27,7 @@ from .active_members import (
     diagonal,
     drop,
     found,
-    price,
+    l1_slope,
     reset,
     solve_columns,
 )
@@ -96,7 +96,7 @@ def refine(row, scratch, factor, size):
     defect = 1.0
     for i in range(size):
         atom = scratch.members[i]
-        step[i] = scratch.correlation[atom] - price(row, atom, scratch.sign[i])
+        step[i] = scratch.correlation[atom] - l1_slope(row, atom, scratch.sign[i])
         defect -= scratch.value[i]
     forward(factor, size, scratch.columns, np.int64(1))
     if row.sum_to_one:
@@ -197,7 +197,7 @@ def list_best(row, scratch):
     """Let the single atom enter that is best on its own."""
     best, lowest = 0, np.inf
     for atom in range(row.cross.size):
-        value = 0.5 * diagonal(row, atom) - row.cross[atom] + price(row, atom, 1.0)
+        value = 0.5 * diagonal(row, atom) - row.cross[atom] + l1_slope(row, atom, 1.0)
         if value < lowest:
             best, lowest = atom, value
     scratch.entering[0], scratch.entering_value[0] = best, 1.0

@@ -88,7 +88,7 @@ def violation_scales(model, tol, scales):
         if scale == 0.0:
             scale = largest
         # Below some roundings of the correlations a violation cannot be told from zero.
-        # A price beyond all correlations says nothing about their size.
+        # A weight beyond all correlations says nothing about their size.
         scales[g] = max(tol * min(scale, largest), 1e-13 * largest, 1e-300)
 
 

@@ -49,7 +49,7 @@ class FisherVector(SetTransformer):
     reg_covar : float, default=1e-6
         Added to the variances, as in scikit-learn.
     max_iter : int, default=100
-        Most rounds of EM.
+        Largest number of rounds of EM.
     n_samples : int or None, default=100_000
         Number of descriptors, drawn from all training sets, that the mixture is learned from;
         None takes all.

@@ -62,8 +62,8 @@ class KernelFisherVector(KernelSetTransformer):
         Parts of the vector: of "weights", "means", "variances" for "diag" (None: means and
         variances), only "means" for "spherical".
     n_axes : int or None, default=64
-        Most principal axes for "diag"; None, or more than there are, takes all of the landmarks'
-        span. Not used by "spherical".
+        Largest number of principal axes for "diag"; None, or more than there are, takes all of the
+        landmarks' span. Not used by "spherical".
     n_landmarks : int or None, default=256
         Number of landmarks; None takes every sampled descriptor.
     landmarks : {"k-means++", "random", "leverage", "greedy"} or array, default="k-means++"
@@ -76,7 +76,7 @@ class KernelFisherVector(KernelSetTransformer):
     reg_covar : float, default=1e-6
         Added to variances.
     max_iter : int, default=100
-        Most rounds of EM.
+        Largest number of rounds of EM.
     n_samples : int or None, default=20_000
         Number of descriptors, drawn from all training sets, that landmarks and mixture are
         learned from; None takes all.

@@ -1,10 +1,9 @@
 """Classification by residuals, outliers, and classifiers learned with a dictionary."""
 
 from .dictionary_pair import KernelDictionaryPairLearning
-from .label_consistent import DiscriminativeKSVD, LabelConsistentKSVD
-from .outliers import KernelOutlierDetector
-from .residual import ResidualClassifier
+from .residuals import KernelOutlierDetector, ResidualClassifier
 from .rules import BilinearRule, LinearRule, LogisticRule, MaxMarginRule
+from .stacked import DiscriminativeKSVD, LabelConsistentKSVD
 from .supervised import SupervisedKernelCoding
 
 __all__ = [

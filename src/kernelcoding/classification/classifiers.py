@@ -32,7 +32,7 @@ class LinearClassifier:
         penalty = self.penalty * float(np.sum(weights**2)) / before if before > 0.0 else 0.0
         return LinearClassifier(weights, self.bias, penalty)
 
-    def priced(self, factor: float) -> LinearClassifier:
+    def weighed(self, factor: float) -> LinearClassifier:
         """The same with another weight of its penalty."""
         return replace(self, penalty=factor * self.penalty)
 
@@ -70,7 +70,7 @@ class BilinearClassifier:
         penalty = self.rate * squared_norm(self.coefficients[used], agreements, kernel)
         return replace(self, centres=centres, penalty=penalty)
 
-    def priced(self, factor: float) -> BilinearClassifier:
+    def weighed(self, factor: float) -> BilinearClassifier:
         """The same with another weight of its penalty."""
         return replace(self, rate=factor * self.rate, penalty=factor * self.penalty)
 

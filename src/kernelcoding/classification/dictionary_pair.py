@@ -32,10 +32,10 @@ from ..stacks import Stack, stack_of
 from ..validation import (
     check_count,
     check_positive,
-    number_of_atoms,
     refuse_sparse,
     samples,
 )
+from .checks import atoms_for_classes
 from .largest_score import LargestScoreMixin
 from .pair_learning import ClassPair, ClassSamples, PairLearner, Weights, of_landmarks, of_samples
 
@@ -66,9 +66,11 @@ class KernelDictionaryPairLearning(
         never gets more atoms than it has samples, others take over the rest. None: 100, or the
         number of samples where that is less, but at least one per class.
     tau : float, default=0.05
-        :math:`\tau`, what it counts that the map gives the codes.
+        :math:`\tau`, weight of the difference between the codes and what the map makes of their
+        samples.
     separation : float, default=0.003
-        :math:`\lambda`, what it counts that the map takes samples of other classes to zero.
+        :math:`\lambda`, weight of what the map makes of samples of other classes, which should be
+        zero.
     regularization : float, default=1e-4
         :math:`\gamma`, the ridge of the map, positive.
     n_landmarks : int or None, default=None
@@ -76,7 +78,7 @@ class KernelDictionaryPairLearning(
     landmarks : {"k-means++", "random", "leverage", "greedy"} or array, default="k-means++"
         How landmarks are chosen, or the landmarks themselves.
     max_iter : int, default=20
-        Most rounds of maps, atoms and codes.
+        Largest number of rounds of maps, atoms and codes.
     tol : float, default=1e-4
         Learning ends when a round lowers the objective by less than this fraction.
     callback : callable, default=None
@@ -211,7 +213,7 @@ class KernelDictionaryPairLearning(
         kernel = as_kernel(self.kernel)
         stack, y = self._validate_training(X, y, kernel)
         self.classes_, labels = np.unique(y, return_inverse=True)
-        self._check_sizes(len(stack))
+        self.n_atoms_ = atoms_for_classes(self, self.n_atoms, self.classes_, len(stack))
         self.kernel_ = kernel.resolve(stack, getattr(self, "feature_names_in_", None))
         random_state = check_random_state(self.random_state)
         parts = shares(labels, self.n_atoms_)
@@ -326,23 +328,6 @@ class KernelDictionaryPairLearning(
                 check_positive(name, getattr(self, name))
         if self.n_landmarks is not None:
             check_count("n_landmarks", self.n_landmarks)
-
-    def _check_sizes(self, n_samples: int) -> None:
-        n_classes = len(self.classes_)
-        if n_classes < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes, got 1 class: "
-                f"{self.classes_[0]!r}."
-            )
-        self.n_atoms_ = number_of_atoms(self.n_atoms, n_samples)
-        if self.n_atoms is None:
-            self.n_atoms_ = max(self.n_atoms_, n_classes)
-        if not n_classes <= self.n_atoms_ <= n_samples:
-            raise ValueError(
-                f"n_atoms={self.n_atoms} must be at least the number of classes, {n_classes}, for "
-                "every class to have an atom, and at most the number of training samples, "
-                f"n_samples={n_samples}."
-            )
 
     def _validate_training(
         self, X: ArrayLike, y: ArrayLike, kernel: Kernel

@@ -83,7 +83,7 @@ class Labels:
         return 2 * targets - 1 if signed or self.multilabel else targets
 
     def sample_weight(self, class_weight: dict | str | None) -> NDArray:
-        """What each sample counts, one on average, (n,)."""
+        """The weight of each sample by its class, one on average, (n,)."""
         numbers = self.numbers
         if class_weight is None:
             return np.ones(len(self.members))

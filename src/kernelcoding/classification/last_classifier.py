@@ -10,13 +10,12 @@ from ..selection import counting_rows
 from ..solvers.result import Convergence
 from .calibration import Calibration
 from .classifiers import Classifier
-from .far_learner import FarLearner
+from .far.learner import FarLearner
+from .joint.learner import SupervisedLearner
 from .labels import Labels
-from .learner import SupervisedLearner
-from .ridge import NOTHING
+from .losses.ridge import NOTHING
 from .rules import Rule
-from .task_driven import last_rule
-from .task_driven.multinomial import MultinomialRule, scale_of
+from .rules.multinomial import MultinomialRule, last_rule, scale_of
 
 
 class Last(NamedTuple):

@@ -33,7 +33,7 @@ BLOCK_SIZE = 2**20  # coordinates that are computed at a time
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    r"""What the terms of the objective count: :math:`\tau`, :math:`\lambda`, :math:`\gamma`."""
+    r"""Weights of the terms of the objective: :math:`\tau`, :math:`\lambda`, :math:`\gamma`."""
 
     analysis: float
     separation: float

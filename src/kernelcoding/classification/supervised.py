@@ -19,24 +19,24 @@ from ..dictionary import CombinationDictionary
 from ..dictionary_learning.checks import tell_zero_codes
 from ..dictionary_learning.far import at_hand
 from ..dictionary_learning.frames import Frame, LandmarkFrame
+from ..dictionary_learning.half_steps.point_learner import PointLearner
+from ..dictionary_learning.half_steps.protocol import Learner
 from ..dictionary_learning.loop import Outcome, Progress
-from ..dictionary_learning.point_learner import PointLearner
 from ..dictionary_learning.state import Candidate
-from ..dictionary_learning.stepping import Learner
 from ..distributed.inputs import is_lazy
 from ..formulations import Formulation
 from ..kernel_learning import KernelLearning, as_settings
 from ..kernels import Gaussian, Kernel
 from ..parallel import steady_blas
 from ..solvers.result import Convergence, Options
-from ..validation import check_positive
+from ..validation import check_positive, require_target
 from .classifiers import Classifier
-from .far_learner import FarLearner, check_far
-from .joint_kernel import JointKernelLearner, check_joint, conclude, is_joint
-from .joint_veto import judged
+from .far.learner import FarLearner, check_far
+from .joint.kernel import JointKernelLearner, check_joint, conclude, is_joint
+from .joint.learner import SupervisedLearner, Supervision, loss_unit
+from .joint.veto import judged
 from .labels import Labels
 from .last_classifier import last_classifier
-from .learner import SupervisedLearner, Supervision, loss_unit
 from .rules import Rule, as_rule
 from .scoring import ScoringDictionaryLearning
 from .task_driven import (
@@ -235,7 +235,7 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
         y : array-like of shape (n_samples,) or (n_samples, n_classes), or labels of Dask
             One label per sample, or a multi-label indicator matrix; always in memory here.
         sample_weight : array-like of shape (n_samples,), default=None
-            What each sample counts, with its error and its loss; see
+            Weights of samples, of their errors and of their losses; see
             :class:`KernelDictionaryLearning`. What "auto" chooses is judged on single samples.
 
         Returns
@@ -245,11 +245,7 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
         """
         coder, kernel = self._checked()
         rule = as_rule(self.classifier, self.rho)
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
-                "is None."
-            )
+        require_target(self, y)
         X = self._validate_training(X, kernel)
         check_far(self, self, X, rule)
         y = y if not is_lazy(y) else cast(NDArray, at_hand(y, X))
@@ -342,12 +338,12 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
     def _judged(
         self, learner: Learner, outcome: Outcome, y: NDArray | None, chosen: NDArray
     ) -> tuple[Learner, Outcome]:
-        return judged(self, learner, outcome, y, chosen)
+        return judged(self, learner, outcome, y, chosen, self._alternate)
 
     def _supervision(self, frame: Frame) -> Supervision:
         """What is asked of the classifier of samples that a frame has."""
         rule = as_rule(self.classifier, self.rho)
-        far = isinstance(frame, LandmarkFrame) and isinstance(frame.X, Blocks)
+        far = isinstance(frame.stack, Blocks)
         targets = self._labels.targets(rule.signed, np.int8 if far else np.float64)
         return Supervision(
             rule,

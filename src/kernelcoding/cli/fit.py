@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
-from .. import persistence
 from ..model_search import Choices
-from ..own_data.fitting import FittedModel, fit_model
-from ..own_data.left_out import evaluate_left_out
-from ..own_data.preparing import Prepared, prepared
-from ..own_data.targets import refuse_regression
-from ..tables import LabelledSamples, Request, Wishes, read_samples
-from .console import check_jobs, console, friendly, note
-from .evaluate import check_report, tell_evaluation, write_page
+from .console import check_jobs, friendly
+from .evaluate import check_report
 from .options import (
     DATA,
     MODEL,
@@ -40,13 +34,11 @@ from .options import (
     Verbose,
     one_folder,
     refuse_given,
+    request_for,
 )
 from .output_files import check_output
 from .pictures import Features, fit_folder
-from .progress import heard, watched
-from .shown import columns_table, search_table
-
-Names = list[str] | None
+from .tables import ColumnOptions, Names, fit_table
 
 
 @friendly
@@ -176,37 +168,14 @@ def fit_command(
         fit_folder(one_folder(data), masks, features, choices, str(search), out, report, verbose)
         return
     refuse_given({"--masks": masks}, "Masks are for folders of pictures")
-    told = _told_types(types)
-    words = frozenset(name for name, kind in told.items() if kind == "category" and name != target)
-    request = Request(
-        target=target,
-        header=header,
-        safe_labels=safe_csv,
-        separator=sep,
-        encoding=encoding,
+    asked = ColumnOptions.of(drop, columns, keep, types)
+    aside = () if groups is None else (groups,)
+    request = replace(
+        request_for(None, target, header, sep, encoding, aside, safe_csv),
         engine=str(engine),
-        words=words,
-        aside=() if groups is None else (groups,),
+        words=asked.words(target),
     )
-    samples = read_samples(data, request)
-    source = ", ".join(map(str, data))
-    note(*samples.notes)
-    wishes = _wishes(samples, drop, columns, keep, told, target)
-    if samples.y is not None and told.get(target or "") != "category":
-        refuse_regression(samples.y, source, target)
-    ready = prepared(samples, source, wishes, choices.kernel, scale, target)
-    note(*ready.notes)
-    effort = _effort(search, samples, choices)
-    with heard(verbose), watched("Comparing models") as watch:
-        found = fit_model(samples, ready, choices, effort, groups, watch)
-    found.about["data"] = [path.name for path in data]
-    found.about["target"] = target
-    persistence.save(found.model, out, about=found.about)
-    _tell(found, ready, len(samples.X), out)
-    if report is not None:
-        held_out = evaluate_left_out(samples, ready, found, groups, choices.seed)
-        tell_evaluation(held_out)
-        write_page(held_out, report)
+    fit_table(data, request, asked, scale, choices, search, out, report, verbose)
 
 
 def _width(gamma: str | None) -> str | float | None:
@@ -216,61 +185,3 @@ def _width(gamma: str | None) -> str | float | None:
         return float(gamma)
     except ValueError:
         raise ValueError(f"--gamma must be a number, median or scale, got {gamma!r}.") from None
-
-
-def _told_types(types: Names) -> dict[str, str]:
-    told = {}
-    for text in types or ():
-        for part in text.split(","):
-            name, equals, kind = part.rpartition("=")
-            if not equals:
-                raise ValueError(
-                    f"--types must be column=kind, such as zip=category, got {part!r}."
-                )
-            told[name] = kind
-    return told
-
-
-def _wishes(
-    samples: LabelledSamples,
-    drop: Names,
-    columns: Names,
-    keep: Names,
-    told: dict[str, str],
-    target: str | None,
-) -> Wishes:
-    known = set(map(str, getattr(samples.X, "columns", ())))
-    dropped, only, kept = (
-        tuple(
-            name for text in given or () for name in ([text] if text in known else text.split(","))
-        )
-        for given in (drop, columns, keep)
-    )
-    others = {name: kind for name, kind in told.items() if name != target}
-    return Wishes(dropped, only, kept, others)
-
-
-def _effort(search: Effort, samples: LabelledSamples, choices: Choices) -> str:
-    """No search where there is nothing to compare, with a word where one might expect it."""
-    if samples.y is None or choices.classifier == "none":
-        return "none"
-    if search is not Effort.none and samples.y.ndim != 1:
-        note("Several labels per sample: models are not compared, --search none is meant.")
-        return "none"
-    if search is not Effort.none and choices.kernel == "precomputed":
-        note("Models are not compared for --kernel precomputed, whose rows cannot be left out.")
-        return "none"
-    if search is not Effort.none and np.unique(samples.y).size < 2:
-        note("There is one class, so that nothing is compared.")
-        return "none"
-    return str(search)
-
-
-def _tell(found: FittedModel, ready: Prepared, n_samples: int, out: Path) -> None:
-    if ready.columns:
-        console.print(columns_table(ready.columns))
-    if found.outcome is not None:
-        console.print(search_table(found.outcome.as_json()))
-        console.print(found.outcome.verdict(), markup=False, highlight=False)
-        note(*found.outcome.size_notes(n_samples), *found.outcome.warnings())
-    console.print(f"{found.kind} of {n_samples} samples: {out}", markup=False)

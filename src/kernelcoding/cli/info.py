@@ -7,10 +7,9 @@ from typing import Any
 
 from rich.table import Table
 from rich.text import Text
-from sklearn.pipeline import Pipeline
 
 from .. import persistence
-from ..own_data.parts import coding_parts, features_of
+from ..own_data.parts import coding_parts, features_of, steps_of
 from ..own_data.preparing import Treated
 from ..tables.columns import listed
 from .console import console, friendly
@@ -41,7 +40,7 @@ def info_command(model: Model) -> None:
 
 
 def _facts(fitted: Any, about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    steps = fitted.steps if isinstance(fitted, Pipeline) else [("", fitted)]
+    steps = steps_of(fitted)
     yield "model", " → ".join(type(step).__name__ for _, step in steps)
     settings = {
         name: value

@@ -131,7 +131,7 @@ def refuse_given(given: Mapping[str, object], why: str) -> None:
 
 
 def request_for(
-    model: ModelFeatures,
+    model: ModelFeatures | None,
     target: str | None,
     header: bool | None,
     separator: str | None,
@@ -139,7 +139,7 @@ def request_for(
     aside: tuple[str, ...] = (),
     safe_labels: bool = False,
 ) -> Request:
-    """What a fitted model wants of a file."""
+    """What is wanted of a file: the features of a model, or every column where there is none."""
     return Request(
         target=target,
         header=header,

@@ -8,10 +8,10 @@ from pathlib import Path
 from .. import persistence
 from ..model_search import Choices
 from ..own_data.fitting import FittedModel
-from .console import console, note
+from .console import console
 from .evaluate import tell_evaluation, write_page
 from .progress import heard, watched
-from .shown import search_table
+from .shown import tell_search
 
 
 class Features(StrEnum):
@@ -57,8 +57,5 @@ def _tell(found: FittedModel, n_pictures: int, out: Path) -> None:
         console.print(f"Features: {told}; kept: {found.about['features']}", markup=False)
     else:
         console.print(f"Features: {found.about['features']}", markup=False)
-    if found.outcome is not None:
-        console.print(search_table(found.outcome.as_json()))
-        console.print(found.outcome.verdict(), markup=False, highlight=False)
-        note(*found.outcome.size_notes(n_pictures), *found.outcome.warnings())
+    tell_search(found.outcome, n_pictures)
     console.print(f"{found.kind} of {n_pictures} pictures: {out}", markup=False)

@@ -15,7 +15,8 @@ from sklearn.utils import get_tags
 
 from .. import persistence
 from ..codes import Codes
-from ..own_data.answers import Answers, Watch, answers_of, by_parts
+from ..model_search import Watch
+from ..own_data.answers import Answers, answers_of, by_parts
 from ..own_data.parts import CodingParts, coding_parts, features_of, table_columns
 from ..own_data.pictures import any_pictures, is_picture_model
 from ..own_data.unseen import unseen_categories

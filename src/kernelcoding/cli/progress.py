@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -17,9 +17,9 @@ from rich.progress import (
 )
 
 from ..memory import memory_advice
+from ..model_search import Watch
 from .console import note
 
-Watch = Callable[[str, int, int], None]
 LOGGER = "kernelcoding"
 ADVICE = (
     "Give fewer rows at a time, or fit a model that keeps fewer: kernelcoding fit --landmarks 2000."

@@ -8,8 +8,10 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from ..model_search import Outcome
 from ..own_data.preparing import Treated
 from .comparison import plain_table
+from .console import console, note
 
 MOST_COLUMNS = 30  # that are shown one by one; else they are counted by what was done
 
@@ -68,6 +70,22 @@ def search_table(search: Mapping[str, Any]) -> Table:
             Text(_settings(row)),
         )
     return table
+
+
+def tell_search(outcome: Outcome | None, n_samples: int) -> None:
+    """How models compare, which was kept, and what is to be looked at; nothing without a search.
+
+    Parameters
+    ----------
+    outcome : Outcome or None
+    n_samples : int
+        That the model was fitted to.
+    """
+    if outcome is None:
+        return
+    console.print(search_table(outcome.as_json()))
+    console.print(outcome.verdict(), markup=False, highlight=False)
+    note(*outcome.size_notes(n_samples), *outcome.warnings())
 
 
 def _settings(row: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ from ..parallel import steady_blas
 from ..solvers.result import Options
 from ..stacks import Stack, width
 from ..validation import samples
-from .transformer import CodingTransformer
+from .transformer import CodingTransformer, take_features
 
 AtomsLike = int | ArrayLike | Dictionary | None
 
@@ -219,9 +219,7 @@ def fitted_with(
     fitted = clone(coder).set_params(atoms=dictionary)
     fitted.kernel_, fitted.dictionary_ = dictionary.kernel, dictionary
     fitted._n_features_out = dictionary.n_atoms
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(like, name):
-            setattr(fitted, name, getattr(like, name))
+    take_features(fitted, like)
     return fitted
 
 

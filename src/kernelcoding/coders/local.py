@@ -106,7 +106,7 @@ class KernelLLC(BaseKernelCoder):
 
 
 class KernelLCC(BaseKernelCoder):
-    r"""Kernel local coordinate coding (kLCC): sparse codes that pay for distance.
+    r"""Kernel local coordinate coding (kLCC): sparse codes of near atoms.
 
     .. math:: \min_y \tfrac12\|\phi(x) - \Phi(D) y\|^2
               + \alpha \sum_j |y_j|\,\|\phi(x) - \phi(d_j)\|^2, \quad \mathbf 1^\top y = 1

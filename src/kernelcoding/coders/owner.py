@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self, TypeVar, cast
 
 from sklearn.base import BaseEstimator
+from sklearn.utils import Tags, get_tags
 
 from .sparse import KernelSparseCoder
 from .transformer import CodingTransformer
@@ -18,7 +19,7 @@ def given_or_sparse(coder: AnyCoder | None) -> AnyCoder:
 
 
 class CoderOwner(BaseEstimator):
-    """Has a parameter `coder`, which may be None."""
+    """Has a parameter `coder`, which may be None, and takes the samples that its coder takes."""
 
     coder: Any
 
@@ -28,3 +29,10 @@ class CoderOwner(BaseEstimator):
         if given is None and any(name.startswith("coder__") for name in params):
             params = {**params, "coder": KernelSparseCoder()}
         return super().set_params(**params)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        coder = given_or_sparse(self.coder)
+        if hasattr(coder, "__sklearn_tags__"):  # anything else is reported by fit
+            tags.input_tags = get_tags(coder).input_tags
+        return tags

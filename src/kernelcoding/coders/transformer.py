@@ -32,6 +32,13 @@ def _points(estimator: CodingTransformer, dtype: np.dtype) -> RowAnswer:
     return RowAnswer(points.shape[1:], np.result_type(dtype, points.dtype), compact)
 
 
+def take_features(estimator: BaseEstimator, like: BaseEstimator) -> None:
+    """Number and names of features, where the other estimator knows them."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(like, name):
+            setattr(estimator, name, getattr(like, name))
+
+
 class CodingTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Samples in, codes out, with a fitted dictionary."""
 

@@ -190,7 +190,7 @@ def choose_landmarks(
     n_candidates : int, default=None
         Size of the pool; None is ``10 * n_landmarks``.
     sample_weight : array of shape (n,), default=None
-        What each sample counts; those of weight zero are not looked at.
+        Weights of samples; those of weight zero are not looked at.
     """
     n_samples = X.shape[0]
     rows = counting_rows(n_samples, sample_weight)

@@ -25,7 +25,7 @@ class Candidates:
     index : array of shape (n,), default=None
         Which training samples they are; None: all, in order.
     sample_weight : array of shape (n,), default=None
-        Positive: what each counts.
+        Their weights, positive.
     """
 
     sample_weight: NDArray | None

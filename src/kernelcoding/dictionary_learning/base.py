@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
@@ -49,12 +49,11 @@ from .checks import (
     require_distinct,
 )
 from .far import at_hand, far_samples, followed, measured, require_landmarks
-from .frames import Frame, LandmarkFrame
+from .frames import Frame, frame_of
+from .half_steps.protocol import Learner
 from .loop import Alternation, Keeps, Outcome, Progress
 from .preimages import PreimagesMixin
-from .sample_frame import SampleFrame, sample_frame
 from .starts import first_atoms, has_classes
-from .stepping import Learner
 
 REPRESENTATIVES = 10
 
@@ -110,17 +109,10 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
         coder = self._with_atom_labels(coder, y, chosen)
         formulation, options = self._coding_of(coder)
         if self.learn_kernel:
-            first: Dictionary = frame.dictionary(vectors)
-            if self.init != MEANS:  # then the atoms are samples, better left out of L
-                first = PointDictionary(self.kernel_, X[chosen], chosen)
-            settings = as_settings(self.learn_kernel)
-            few, own = followed(X, y, sample_weight, random_state)
-            of_few = sample_weight if few is X else None  # others were drawn by weight
-            begins = counting_labelled(few, own, of_few, self.kernel_)
-            self.kernel_ = prepared_start(self.kernel_, *begins, settings, self._learns_jointly)
-            weights = frame.weights(vectors)
-            if settings.criterion == JOINT:  # by the learner, in turn with the atoms
-                frame, vectors = self._moved_frame(frame, weights, X)
+            first, weights = self._first_of(frame, vectors, X, chosen), frame.weights(vectors)
+            self._start_kernel(X, y, sample_weight, random_state)
+            if as_settings(self.learn_kernel).criterion == JOINT:  # by the learner, with the atoms
+                frame, vectors = self._moved_frame(frame, weights)
             else:
                 frame, vectors = self._learn_kernel(
                     coder, first, frame, weights, X, y, random_state
@@ -211,6 +203,27 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
         self.status_ = outcome.status
         return outcome
 
+    def _first_of(self, frame: Frame, vectors: NDArray, X: NDArray, chosen: NDArray) -> Dictionary:
+        """The first atoms, as the kernel is learned for them."""
+        if self.init == MEANS:
+            return frame.dictionary(vectors)
+        # Atoms that are samples are better left out of L.
+        return PointDictionary(self.kernel_, X[chosen], chosen)
+
+    def _start_kernel(
+        self,
+        X: NDArray,
+        y: NDArray | None,
+        sample_weight: NDArray | None,
+        random_state: np.random.RandomState,
+    ) -> None:
+        """Where learning the kernel begins: several of them need weights."""
+        few, own = followed(X, y, sample_weight, random_state)
+        of_few = sample_weight if few is X else None  # others were drawn by weight
+        counted = counting_labelled(few, own, of_few, self.kernel_)
+        settings = as_settings(self.learn_kernel)
+        self.kernel_ = prepared_start(self.kernel_, *counted, settings, self._learns_jointly)
+
     def _learn_kernel(
         self,
         coder: BaseKernelCoder,
@@ -225,7 +238,7 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
         few, own = followed(X, y, frame.sample_weight, random_state)
         counted = frame.sample_weight if few is X else None  # those drawn all count
         self._better_kernel(coder, dictionary, few, own, counted, random_state)
-        return self._moved_frame(frame, weights, X)
+        return self._moved_frame(frame, weights)
 
     def _better_kernel(
         self,
@@ -257,16 +270,11 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
         self.kernel_status_ = learned.status
         self.kernel_history_ = np.append(self.kernel_history_, learned.history)
 
-    def _moved_frame(self, frame: Frame, weights: NDArray, X: NDArray) -> tuple[Frame, NDArray]:
+    def _moved_frame(self, frame: Frame, weights: NDArray) -> tuple[Frame, NDArray]:
         """Combinations of landmarks in the space of the present kernel."""
         landmarks = moved(frame.landmarks, self.kernel_)
         assert isinstance(landmarks, PointDictionary)
-        new: Frame = (
-            SampleFrame(landmarks)
-            if isinstance(frame, SampleFrame)
-            else LandmarkFrame(landmarks, X)
-        )
-        new.sample_weight = frame.sample_weight
+        new = frame.moved(landmarks)
         return new, new.coordinates(landmarks.facts.double @ weights, weights)
 
     # Machinery -------------------------------------------------------------------------------
@@ -316,11 +324,7 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
         sample_weight: NDArray | None = None,
     ) -> Frame:
         landmarks = self._landmarks(X, random_state, sample_weight)
-        frame: Frame = (
-            sample_frame(self.kernel_, X) if landmarks is None else LandmarkFrame(landmarks, X)
-        )
-        frame.sample_weight = sample_weight
-        return frame
+        return frame_of(self.kernel_, X, landmarks, sample_weight)
 
     def _landmarks(
         self,
@@ -375,7 +379,7 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
         return samples(self, X, kernel, reset=reset, min_samples=2 if reset else 1)
 
     def _checked_weight(self, sample_weight: ArrayLike | None, X: NDArray) -> NDArray | None:
-        """What each sample counts, in double precision; ValueError where none counts."""
+        """Weights of samples in double precision; ValueError where all are zero."""
         if sample_weight is None:
             return None
         sample_weight = at_hand(sample_weight, X)
@@ -388,7 +392,5 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        coder = given_or_sparse(self.coder)
-        tags.input_tags = get_tags(coder).input_tags
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

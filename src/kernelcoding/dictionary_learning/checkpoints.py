@@ -8,15 +8,16 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from ..sparse_vectors import SparseVectors
-from .learner import AtomLearner
+from .half_steps.learner import AtomLearner
 from .loop import Outcome
+from .updates import named_update
 
 # Parameters that may change from one run to the next: how long, how fast and how told.
 FREE = ("max_iter", "tol", "callback", "verbose", "n_jobs", "coder__n_jobs", "checkpoint")
@@ -135,23 +136,34 @@ def _digest(text: bytes, *arrays: NDArray) -> str:
     return found.hexdigest()
 
 
-def check_checkpoint(estimator: Any, settings_rounds: int) -> None:
+class Settings(Protocol):
+    """Parameters that decide whether learning can go on from a file."""
+
+    checkpoint: str | os.PathLike | None
+    n_landmarks: int | None
+    landmarks: str | ArrayLike
+    per_class: bool
+    random_state: int | np.random.RandomState | None
+    update: str
+
+
+def check_checkpoint(learning: Settings, kernel_rounds: int) -> None:
     """Refuse a checkpoint that learning could not go on from: ValueError says why."""
-    if estimator.checkpoint is None:
+    if learning.checkpoint is None:
         return
     wrong = None
-    if estimator.per_class or (
-        estimator.n_landmarks is None and isinstance(estimator.landmarks, str)
-    ):
+    if learning.per_class or (learning.n_landmarks is None and isinstance(learning.landmarks, str)):
         wrong = "learning with n_landmarks and per_class=False"
-    elif not isinstance(estimator.random_state, (int, np.integer)):
-        wrong = f"an integer random_state, got {estimator.random_state!r}"
-    elif settings_rounds:
+    elif not isinstance(learning.random_state, (int, np.integer)):
+        wrong = f"an integer random_state, got {learning.random_state!r}"
+    elif kernel_rounds:
         wrong = "learn_kernel without rounds"
-    elif estimator.update == "points":
+    elif named_update(learning.update).moves_points:
         wrong = "atoms that are combinations of landmarks"
     if wrong is not None:
         raise ValueError(f"checkpoint needs {wrong}: only then can fit go on from the file.")
-    folder = Path(estimator.checkpoint).parent
+    folder = Path(learning.checkpoint).parent
     if not folder.is_dir():
-        raise ValueError(f"There is no folder {folder} for the checkpoint.")
+        raise ValueError(
+            f"There is no folder {folder} for the checkpoint: make it, or choose another path."
+        )

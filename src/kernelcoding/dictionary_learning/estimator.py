@@ -8,33 +8,28 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils import Tags
 
 from ..coders.base import BaseKernelCoder
 from ..coders.coding import mean_objective
-from ..dictionary import PointDictionary
 from ..formulations import Formulation
-from ..kernel_learning import KernelLearning, as_settings, prepared_start
+from ..kernel_learning import KernelLearning, as_settings
 from ..kernels import Gaussian, Kernel
 from ..solvers.result import Options
 from .checkpoints import check_checkpoint
-from .checks import check_forgetting, check_online, counting_labelled, tell_zero_codes
-from .class_wise_learning import ClassWiseDictionaryLearning, learns_from_batches
+from .checks import check_forgetting, tell_zero_codes
 from .far import at_hand
-from .frames import Frame, LandmarkFrame
-from .learner import AtomLearner, Snapshot
+from .frames import Frame
+from .half_steps.learner import AtomLearner, Snapshot
+from .half_steps.point_learner import PointLearner
+from .half_steps.protocol import Learner
 from .loop import Progress
-from .online import OnlineState
-from .point_learner import PointLearner
-from .state import unit_norms
-from .stepping import Learner
-from .sums import Sums
+from .online.estimator import OnlineDictionaryLearning
 from .updates import named_update, update_for
 from .updates.points import PointsUpdate
 
 
-class KernelDictionaryLearning(ClassWiseDictionaryLearning):
+class KernelDictionaryLearning(OnlineDictionaryLearning):
     r"""Learn the dictionary of a coder.
 
     .. math:: \min_{D, Y}\ \frac1n\sum_i \tfrac12\|\phi(x_i) - \Phi(D) y_i\|^2
@@ -70,11 +65,11 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         once more for learned ones, after which atoms are learned again). ``partial_fit`` does so
         on its first batch only.
     max_iter : int, default=30
-        Most rounds of codes and atoms.
+        Largest number of rounds of codes and atoms.
     tol : float, default=1e-4
         Learning ends when a round lowers the objective by less than this fraction.
     forgetting : float in (0, 1] or "auto", default="auto"
-        What the past counts in ``partial_fit``: sums are multiplied by it before each batch.
+        Weight of the past in ``partial_fit``: sums are multiplied by it before each batch.
         ``"auto"`` lets the first batches fade and in the long run forgets nothing.
     callback : callable, default=None
         Called after every half-step with an object that has ``iteration``, ``step``,
@@ -91,6 +86,13 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         of which each class gets an equal share as far as its samples go. Codes of ``transform``
         are over the atoms of all classes; :class:`ResidualClassifier` reads them. Classes learn at
         the same time with ``n_jobs``.
+    checkpoint : path-like, default=None
+        A file that ``fit`` writes after every round and goes on from where it is there already: a
+        fit that was killed loses one round, and ends with the same bits as one that was not. The
+        file is a model that :func:`kernelcoding.load` reads; it is removed when learning ends by
+        itself. It needs landmarks, an integer ``random_state`` and atoms that are combinations of
+        landmarks. Other samples are refused, and other parameters, except ``max_iter``, ``tol``,
+        ``callback``, ``verbose`` and ``n_jobs``.
 
     Attributes
     ----------
@@ -211,8 +213,8 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             Class labels, for a balanced first dictionary; other targets are not looked at. With
             ``per_class=True`` they say whose atoms a sample teaches.
         sample_weight : array-like of shape (n_samples,), default=None
-            What each sample counts in the objective, the sums and the choice of first atoms: two
-            is as good as the sample twice, zero as if it were absent (a learned kernel looks at
+            Weights of samples in the objective, the sums and the choice of first atoms: a weight of
+            two is as good as the sample twice, zero as good as no sample (a learned kernel looks at
             all samples of positive weight alike). Not for an iterator.
 
         Returns
@@ -220,9 +222,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         self : object
             The fitted estimator.
         """
-        self._online: OnlineState | None = None
-        # What partial_fit goes on from: atoms in their coordinates, and the sums over samples.
-        self._learned: tuple[Frame, tuple[NDArray, Sums]] | None = None
+        self._online = self._learned = None
         if isinstance(X, Iterator):
             if sample_weight is not None:
                 raise ValueError(
@@ -243,8 +243,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         if isinstance(learner, AtomLearner):
             frame, best = learner.frame, outcome.best
             assert isinstance(best, Snapshot)
-            kept = frame.with_samples(None) if isinstance(frame, LandmarkFrame) else frame
-            self._learned = (kept, (best.now.vectors, best.sums.alone()))
+            self._learned = (frame.without_samples(), (best.now.vectors, best.sums.alone()))
         return self
 
     def _checked(self) -> tuple[BaseKernelCoder, Kernel]:
@@ -270,105 +269,6 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
             assert isinstance(self.kernel_, Gaussian)
             return PointLearner(X, chosen, self.kernel_, formulation, options, frame.sample_weight)
         return AtomLearner(frame, vectors, formulation, options, update)
-
-    def _fit_batches(self, batches: Iterator[ArrayLike]) -> Self:
-        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
-            delattr(self, name)
-        for batch in batches:
-            self.partial_fit(batch)
-        if self._online is None:
-            raise ValueError("The iterator of batches was empty.")
-        return self
-
-    @available_if(learns_from_batches)
-    def partial_fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from one more batch of samples.
-
-        The first batch gives the landmarks (all of it with ``n_landmarks=None``), unless they are
-        given, and the first atoms. Only two sums over samples are kept, so that memory does not
-        grow.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, p, q)
-            A batch of samples.
-        y : array-like of shape (n_samples,), default=None
-            Class labels, for a balanced first dictionary.
-        sample_weight : array-like of shape (n_samples,), default=None
-            What each sample counts.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        coder, kernel = self._checked()
-        check_online(self.update, kernel, X)
-        learned = getattr(self, "_learned", None)
-        if learned is not None:
-            frame, (vectors, sums) = learned
-            self._online = OnlineState.after(frame, vectors, sums)
-            self._learned = None
-        first = getattr(self, "_online", None) is None
-        X = self._validate_training(X, kernel, reset=first)
-        weight = self._checked_weight(sample_weight, X)
-        if first:
-            labels = None if y is None else np.asarray(y)
-            coder = self._begin(coder, kernel, X, labels, weight)
-        else:
-            coder = coder._with_labels_of(self.coder_)
-        formulation, options = self._coding_of(coder)
-        assert self._online is not None
-        update = update_for(self.update, formulation)
-        outcome = self._online.learn(X, formulation, options, update, self.forgetting, weight)
-        outcome.convergence.warn(" of this batch")
-        self.objective_history_ = np.append(self.objective_history_, outcome.objective)
-        self.n_replaced_ += outcome.n_replaced
-        self.n_iter_ += 1
-        self._adopt(coder, self._online.frame.dictionary(self._online.vectors))
-        tell_zero_codes(self, outcome.convergence, X, " of this batch")
-        return self
-
-    def _begin(
-        self,
-        coder: BaseKernelCoder,
-        kernel: Kernel,
-        X: NDArray,
-        y: NDArray | None,
-        sample_weight: NDArray | None,
-    ) -> BaseKernelCoder:
-        """Kernel, landmarks and first atoms of a first batch; the coder knows their labels."""
-        self._check_samples(X, y, coder, sample_weight)
-        self.kernel_ = self._resolved(kernel, X, sample_weight)
-        random_state = check_random_state(self.random_state)
-        landmarks = self._landmarks(X, random_state, sample_weight) or PointDictionary(
-            self.kernel_, X, np.arange(len(X))
-        )
-        frame = LandmarkFrame(landmarks, X)
-        frame.sample_weight = sample_weight
-        vectors, chosen = self._start(frame, X, y, random_state)
-        coder = self._with_atom_labels(coder, y, chosen)
-        if self.learn_kernel:
-            self.kernel_ = prepared_start(
-                self.kernel_,
-                *counting_labelled(X, y, sample_weight, self.kernel_),
-                as_settings(self.learn_kernel),
-            )
-            new, vectors = self._learn_kernel(
-                coder, frame.dictionary(vectors), frame, frame.weights(vectors), X, y, random_state
-            )
-            assert isinstance(new, LandmarkFrame)
-            frame = new
-        if coder.formulation().is_cone:
-            vectors = unit_norms(frame, vectors, vectors)[0]
-        self._online = OnlineState(frame.with_samples(None), vectors, Sums.none(vectors))
-        self.status_ = "online"
-        return coder
 
     def score(self, X: ArrayLike, y: ArrayLike | None = None) -> float:
         """Minus the mean objective of coding these samples: larger is better.

@@ -58,7 +58,7 @@ class Alternation:
     Parameters
     ----------
     max_iter : int
-        Most rounds.
+        Largest number of rounds.
     tol : float
         The loop ends when a round lowers the objective by less than this fraction of it.
     callback : callable, default=None

@@ -111,7 +111,7 @@ class PreimagesMixin:
         Parameters
         ----------
         n_steps : int, default=100
-            Most steps of the fixed-point iteration.
+            Largest number of steps of the fixed-point iteration.
 
         Returns
         -------

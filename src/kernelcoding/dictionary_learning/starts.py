@@ -12,8 +12,7 @@ from ..dictionary.candidates import Candidates, KnownCandidates
 from ..dictionary.choosing import CHOICES, MEANS, cluster_means, named_choice
 from ..selection import counting_rows, drawn_rows
 from ..stacks import Stack, in_memory
-from .frames import Frame
-from .sample_frame import SampleFrame
+from .frames import Frame, SampleFrame
 
 POOL = 20  # samples looked at for each first atom, where landmarks are few
 SMALL = 2000  # and at least so many

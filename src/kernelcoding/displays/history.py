@@ -24,7 +24,7 @@ ROUNDS = (("atoms", "codes"), ("atoms", "codes", "classifier"))
 
 
 class HistoryDisplay(Display):
-    """A line through the objective after every half-step, markers say of which kind.
+    """The objective after every half-step as a line; markers tell the kinds of half-steps.
 
     Best made by :meth:`from_estimator` or :meth:`from_history`.
 

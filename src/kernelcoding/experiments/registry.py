@@ -63,7 +63,7 @@ def run(
     progress: bool = True,
     scheduler: str | None = None,
 ) -> Path:
-    """Run an experiment of the paper, or go on with it.
+    """Run an experiment of the paper, or resume it.
 
     Parameters
     ----------

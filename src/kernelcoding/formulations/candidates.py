@@ -15,10 +15,11 @@ from ..solvers.result import CodingResult, Options
 from .base import Formulation
 from .scored import solve_each
 from .sensitivity import Sensitivity
+from .wrapping import Wrapping
 
 
 @dataclass(frozen=True, slots=True)
-class OnCandidates:
+class OnCandidates(Wrapping):
     """What another formulation says, for the ``n_candidates`` atoms nearest to each sample.
 
     Certificates are about this problem: atoms that are no candidates are not asked.
@@ -30,23 +31,12 @@ class OnCandidates:
     300
     """
 
-    formulation: Formulation
     n_candidates: int
 
     is_sparse = True
     is_greedy = False
     follows_atoms = False
     uses_gram = False
-
-    @property
-    def nonnegative(self) -> bool:
-        """Whether no entry of a code is negative."""
-        return self.formulation.nonnegative
-
-    @property
-    def is_cone(self) -> bool:
-        """Whether multiples of a code are allowed."""
-        return self.formulation.is_cone
 
     @property
     def is_minimiser(self) -> bool:
@@ -56,10 +46,6 @@ class OnCandidates:
     def rows_by_parts(self, n_atoms: int) -> int:
         """Samples to code together without the whole Gram matrix: any will do."""
         return 1
-
-    def check(self, n_atoms: int) -> None:
-        """Refuse what the formulation refuses."""
-        self.formulation.check(n_atoms)
 
     def _each(
         self, problem: CodingProblem
@@ -115,10 +101,6 @@ class OnCandidates:
     def value(self, problem: CodingProblem, codes: Codes) -> NDArray:
         """What the objective of each code has beside half its squared error, (n,)."""
         return self.formulation.value(problem, codes)
-
-    def distance_weights(self, problem: CodingProblem, codes: Codes) -> Codes | None:
-        """Twice the derivatives of :meth:`value` in squared distances."""
-        return self.formulation.distance_weights(problem, codes)
 
     def sensitivity(self, problem: CodingProblem, codes: Codes) -> Sensitivity:
         """The objective and its derivatives, as long as the candidates stay the same."""

@@ -16,7 +16,7 @@ from .sensitivity import Sensitivity
 
 
 class BaseFormulation:
-    r"""What a code is, where ``code`` says so; everything else has an answer that is safe.
+    r"""Base of a formulation of your own: ``code`` is required, all else has a safe default.
 
     A subclass that changes a fact or has more to say overrides it: ``is_minimiser`` and
     :meth:`value` where codes minimise :math:`\tfrac12\|\phi(x) - \Phi(D) y\|^2` plus something

@@ -133,7 +133,7 @@ class Penalised:
             return 0 if self.uses_gram else 1
         if self.is_greedy:  # nothing is shared
             return 1
-        # A prior that looks at samples has prices of its own for each of them.
+        # A prior that looks at samples has weights of its own for each of them.
         numbers = TOGETHER if isinstance(self.prior, FixedPrior) else TOGETHER_APART
         return max(1, numbers // n_atoms)
 

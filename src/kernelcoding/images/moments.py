@@ -169,7 +169,7 @@ def require_finite_channels(moments: Moments, channels: Sequence[Channel]) -> No
 
 
 def region_of(source: ImageLike, colour: bool, max_side: int | None) -> Region:
-    """What counts of one image, shrunk."""
+    """The pixels of one image that count, shrunk."""
     image, mask = parts_of(source)
     if colour and image.ndim == 2:
         image = np.repeat(image[..., np.newaxis], 3, axis=2)

@@ -24,7 +24,7 @@ STEPS = (0.5, 0.25)  # decades
 # A mean loss of samples is an estimate, and the best of a dozen looks better than it is: what is
 # learned must be better than the start by two standard errors.
 CAUTION = 2.0
-FAR = 1e3  # times the first loss: what parameters without one count
+FAR = 1e3  # times the first loss: what parameters without a loss are taken to have
 WORTH = 1e-3  # share of the loss that a step must save: no walk along a plain
 
 

@@ -52,7 +52,7 @@ class KernelLearning(Component):
         Weight of the Kullback-Leibler divergence of kernel weights from equal shares, relative to
         the ratio at the start. With 0, the paper's objective, all weight ends on one kernel: for
         fixed codes L and J are linear in the weights, and such a ratio is least at a corner. The
-        default stays near equal shares: of the strengths 0, 0.01, 0.1, 1 and 10 it was the only
+        default stays near equal shares: of the values 0, 0.01, 0.1, 1 and 10 it was the only
         one never worse than equal shares on four data sets.
     rounds : int, default=0
         In dictionary learning, how often the kernel is learned again for learned atoms, and these
@@ -60,7 +60,7 @@ class KernelLearning(Component):
     tol : float, default=5e-3
         Accuracy of the logarithms of parameters (those found by labels: a quarter of a decade).
     max_iter : int, default=30
-        Most steps.
+        Largest number of steps.
     rule : {"auto", "residual", "ridge"}, default="auto"
         Who predicts labels for ``"held-out"``: the residual rule, or ridge regression on codes
         with each sample left out. ``"auto"`` takes residuals in a coder whose atoms are training

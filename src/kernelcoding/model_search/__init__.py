@@ -3,6 +3,6 @@
 from .choices import CODERS, LEARNED, Choices
 from .folds import Task
 from .outcome import Outcome
-from .searching import search
+from .searching import Watch, search
 
-__all__ = ["CODERS", "LEARNED", "Choices", "Outcome", "Task", "search"]
+__all__ = ["CODERS", "LEARNED", "Choices", "Outcome", "Task", "Watch", "search"]

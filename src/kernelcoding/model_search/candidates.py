@@ -31,7 +31,6 @@ class Axis:
     values: tuple[Setting, ...]
     start: Setting
     tried: tuple[Setting, ...]  # by a quick search, before it follows the best to an edge
-    is_open: bool = True  # whether values beyond the last ones would make sense
 
     @classmethod
     def of(cls, values: tuple[Setting, ...], start: Setting, n_tried: int = 3) -> Axis:

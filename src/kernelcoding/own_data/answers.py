@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
 
+from ..model_search import Watch
 from ..model_search.folds import taken
+from .parts import prepared_by, split_off_last
 from .rejection import Rejection, certainty
 
-Watch = Callable[[str, int, int], None]  # what is done, steps that are done, steps in all
 Result = TypeVar("Result")
 N_STEPS = 50  # of a bar
 FEWEST = 16  # samples that are worth a step
@@ -65,18 +65,6 @@ def answers_of(
         return last_answers(last, prepared_by(before, samples), about)
 
     return _joined(by_parts(X, answer, watch))
-
-
-def split_off_last(model: BaseEstimator) -> tuple[Pipeline | None, BaseEstimator]:
-    """What prepares samples, None where nothing does, and what names them."""
-    if not isinstance(model, Pipeline):
-        return None, model
-    return (model[:-1] if len(model.steps) > 1 else None), model.steps[-1][1]
-
-
-def prepared_by(before: Pipeline | None, X: Any) -> Any:
-    """Samples as the last step takes them."""
-    return X if before is None else before.transform(X)
 
 
 def by_parts(X: Any, function: Callable[[Any], Result], watch: Watch | None) -> list[Result]:

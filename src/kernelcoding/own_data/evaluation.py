@@ -12,10 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import confusion_matrix, log_loss, precision_recall_fscore_support
 
 from ..classification import ResidualClassifier
+from ..model_search import Watch
 from ..records import CalibrationBin, ClassScore, EvaluationRecord
-from .answers import Answers, Watch, answers_of, by_parts, prepared_by, split_off_last
+from .answers import Answers, answers_of, by_parts
 from .examples import examples_of, names_of
-from .parts import CodingParts, coding_parts
+from .parts import CodingParts, coding_parts, prepared_by, split_off_last
 
 N_BINS = 10
 N_COVERAGES = 40

@@ -15,15 +15,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline
 
 from .._version import __version__
 from ..classification import ResidualClassifier, SupervisedKernelCoding
 from ..dictionary_learning import KernelDictionaryLearning
 from ..memory import memory_advice
-from ..model_search import Choices, Outcome, Task, search
+from ..model_search import Choices, Outcome, Task, Watch, search
 from ..tables import LabelledSamples
-from .answers import Watch
+from .parts import coding_parts, steps_of
 from .preparing import Prepared
 from .rejection import Rejection, rejection_of
 from .targets import class_counts
@@ -50,7 +49,7 @@ class FittedModel:
     @property
     def kind(self) -> str:
         """The class of the model within its pipeline."""
-        last = self.model.steps[-1][1] if isinstance(self.model, Pipeline) else self.model
+        _, last = steps_of(self.model)[-1]
         return type(last).__name__
 
 
@@ -111,7 +110,7 @@ def _rejection(
 
 def _fitted(model: BaseEstimator, samples: LabelledSamples, watch: Watch | None) -> BaseEstimator:
     """The model, fitted; whoever watches sees the rounds of learning atoms."""
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    _, last = steps_of(model)[-1]
     tell = watch or (lambda *_: None)
     tell("the model itself", 0, 1)
     learns = watch is not None and "callback" in last.get_params(deep=False)
@@ -200,8 +199,6 @@ def _about(
 
 def _certificate(model: BaseEstimator, X: Any) -> float | None:
     """How far the codes of some training samples are from their optimum at most."""
-    from .parts import coding_parts
-
     parts = coding_parts(model)
     if parts is None or not hasattr(parts.coder, "certify"):
         return None

@@ -12,6 +12,25 @@ from ..classification import ResidualClassifier
 from ..tables import ModelFeatures, TableColumns
 from ..tables.kinds import CATEGORY
 
+Step = tuple[str, BaseEstimator]
+
+
+def steps_of(model: BaseEstimator) -> list[Step]:
+    """Names and steps of a pipeline; of any other model, the model alone."""
+    return list(model.steps) if isinstance(model, Pipeline) else [("model", model)]
+
+
+def split_off_last(model: BaseEstimator) -> tuple[Pipeline | None, BaseEstimator]:
+    """What prepares samples, None where nothing does, and what names them."""
+    if not isinstance(model, Pipeline):
+        return None, model
+    return (model[:-1] if len(model.steps) > 1 else None), model.steps[-1][1]
+
+
+def prepared_by(before: Pipeline | None, X: Any) -> Any:
+    """Samples as the last step takes them."""
+    return X if before is None else before.transform(X)
+
 
 @dataclass(frozen=True, slots=True)
 class CodingParts:
@@ -23,7 +42,7 @@ class CodingParts:
 
     def prepared(self, X: Any) -> Any:
         """Samples as the coder takes them."""
-        return X if self.before is None else self.before.transform(X)
+        return prepared_by(self.before, X)
 
 
 def coding_parts(model: BaseEstimator) -> CodingParts | None:
@@ -34,7 +53,7 @@ def coding_parts(model: BaseEstimator) -> CodingParts | None:
     model : estimator
         Fitted; perhaps a pipeline.
     """
-    steps = model.steps if isinstance(model, Pipeline) else [("model", model)]
+    steps = steps_of(model)
     last = steps[-1][1]
     if isinstance(last, ResidualClassifier):
         coder, n_before = getattr(last, "coder_", last), len(steps) - 1
@@ -49,7 +68,7 @@ def coding_parts(model: BaseEstimator) -> CodingParts | None:
 
 def table_columns(model: BaseEstimator) -> TableColumns | None:
     """The columns that a model of tables looks at; None for other models."""
-    first = model.steps[0][1] if isinstance(model, Pipeline) else model
+    _, first = steps_of(model)[0]
     return first if isinstance(first, TableColumns) else None
 
 

@@ -16,12 +16,12 @@ from sklearn.pipeline import Pipeline
 from ..aggregation import FisherVector, ImageAggregator
 from ..images import DenseRootSIFT, Masked, RegionCovariance, VisualWords, load_folder
 from ..images.folders import mask_of, pictures_and_masks, pictures_in
-from ..model_search import Choices
+from ..model_search import Choices, Watch
 from ..records import EvaluationRecord
 from ..tables import LabelledSamples
-from .answers import Watch
 from .fitting import FittedModel, fit_model
 from .left_out import evaluate_left_out
+from .parts import steps_of
 from .preparing import Prepared
 
 FISHER, COVARIANCE, WORDS, AUTO = "fisher", "covariance", "words", "auto"
@@ -43,7 +43,7 @@ class Pictures:
 
 def is_picture_model(model: BaseEstimator) -> bool:
     """Whether a model takes pictures."""
-    first = model.steps[0][1] if isinstance(model, Pipeline) else model
+    _, first = steps_of(model)[0]
     return isinstance(first, EXTRACTORS)
 
 
@@ -172,8 +172,7 @@ def _fitted_to(
     samples = LabelledSamples(vectors, pictures.labels)
     own = replace(choices, kernel=KERNELS[kind])
     inner = fit_model(samples, Prepared(()), own, effort, None, watch)
-    last = inner.model.steps if isinstance(inner.model, Pipeline) else [("model", inner.model)]
-    whole = replace(inner, model=Pipeline([("features", made), *last]))
+    whole = replace(inner, model=Pipeline([("features", made), *steps_of(inner.model)]))
     return FittedPictures(whole, inner, samples)
 
 

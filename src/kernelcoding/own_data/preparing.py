@@ -16,12 +16,12 @@ from ..tables import ColumnType, LabelledSamples, TableColumns, Wishes, column_t
 from ..tables.kinds import CATEGORY
 from ..tables.preparation import treatment, words_of
 from ..tables.samples import refuse_missing
+from .parts import Step, steps_of
 
 # Kernels of plain vectors, for which columns may be standardised: histograms have no such freedom.
 SCALED_KERNELS = (
     *("rbf", "gaussian", "linear", "cosine", "laplacian", "poly", "polynomial", "sigmoid"),
 )
-Step = tuple[str, BaseEstimator]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,7 @@ class Prepared:
         """A model that takes samples as they come."""
         if not self.steps:
             return model
-        last = model.steps if isinstance(model, Pipeline) else [("model", model)]
-        return Pipeline([*self.steps, *last])
+        return Pipeline([*self.steps, *steps_of(model)])
 
 
 def prepared(

@@ -42,7 +42,8 @@ def solve(
     penalty : Penalty
         Not looked at: there is none.
     constraint : AtMost
-        Most atoms in a code (more than N is allowed), and the rule by which they are chosen.
+        Largest number of atoms in a code (more than N is allowed), and the rule by which they are
+        chosen.
     options : Options
 
     Returns

@@ -3,7 +3,7 @@ r"""Atoms brought near unit norm before a solver sees them.
 Codes :math:`y = S z` of atoms S times as long are as good as z with those atoms: K becomes S K S, k
 becomes S k, l1 weights S l, ridges S^2 q. S holds powers of two, so nothing is rounded. Only cones
 allow it: with :math:`\mathbf 1^\top y = 1` the sum would be another one. The atoms of a group
-whose norm has a price share one factor, which goes into the price: only the largest of them comes
+whose norm has a weight share one factor, which goes into the weight: only the largest of them comes
 near unit norm.
 """
 
@@ -44,7 +44,7 @@ def solve_scaled(
         return solver(problem, penalty, constraint, options)
     scale = problem.facts.equilibration
     if scale is None and isinstance(penalty, Penalty):
-        # Violations at atoms without a price are measured by the largest correlation of all.
+        # Violations at atoms without a penalty are measured by the largest correlation of all.
         tight = constraint.is_cone and not np.all(penalty.l1)
         tol = options.tol * (_share_of_least(problem, sum_to_one=False) if tight else 1.0)
         return solver(problem, penalty, constraint, replace(options, tol=tol))
@@ -75,7 +75,7 @@ def solve_scaled(
 def _whole_scale(problem: CodingProblem) -> float:
     """A power of two that takes objectives out of the range where squares overflow; else one.
 
-    Similarities and prices times one number have the same codes.
+    Similarities and penalties times one number have the same codes.
     """
     _, exponent = np.frexp(float(problem.squares.max()))
     return 1.0 if abs(exponent) <= FAR else float(np.ldexp(1.0, -int(exponent)))
@@ -108,12 +108,12 @@ def _share_of_least(problem: CodingProblem, sum_to_one: bool) -> float:
 
 
 def _group_scale(scale: NDArray, groups: Groups | None) -> tuple[NDArray, Groups | None]:
-    """Factors that the norms of groups allow, (N,), and the groups with their new prices."""
+    """Factors that the norms of groups allow, (N,), and the groups with their new weights."""
     if groups is None:
         return scale, None
     shared = np.full(groups.weights.size, np.inf)
     np.minimum.at(shared, groups.labels, scale)
     shared[np.isinf(shared)] = 1.0  # groups without atoms
-    priced = groups.weights > 0
-    scale = np.where(priced[groups.labels], shared[groups.labels], scale)
-    return scale, Groups(groups.labels, groups.weights * np.where(priced, shared, 1.0))
+    weighed = groups.weights > 0
+    scale = np.where(weighed[groups.labels], shared[groups.labels], scale)
+    return scale, Groups(groups.labels, groups.weights * np.where(weighed, shared, 1.0))

@@ -137,8 +137,8 @@ class SmallProblem:
         self.n_iter += int(result.n_iter[0])
         if constraint.sum_to_one:
             used = np.flatnonzero(self.code)
-            price = penalty.l1[0, used] * np.sign(self.code[used])
-            rest = self._gradient()[used] - penalty.ridge[0, used] * self.code[used] - price
+            slope = penalty.l1[0, used] * np.sign(self.code[used])
+            rest = self._gradient()[used] - penalty.ridge[0, used] * self.code[used] - slope
             self.multiplier = float(rest.mean()) if used.size else 0.0
         return bool(np.any(self.code[~before]))
 

@@ -37,7 +37,7 @@ class Rows:
     index: NDArray  # (m,) in the problem
     cross: NDArray  # (m, N)
     targets: NDArray  # (b, m, N) copies of the code: of the prior, and non-negative where asked
-    prices: NDArray  # (b, m, N) scaled multipliers
+    multipliers: NDArray  # (b, m, N) scaled
     levels: NDArray  # (m,) logarithms of weights, to the base of two
     limits: NDArray  # (m,) residuals that are small enough, in units of the gradient
 
@@ -47,7 +47,7 @@ class Rows:
             self.index[rows],
             self.cross[rows],
             self.targets[:, rows],
-            self.prices[:, rows],
+            self.multipliers[:, rows],
             self.levels[rows],
             self.limits[rows],
         )
@@ -81,18 +81,18 @@ class Splitting:
         for level in np.unique(rows.levels):
             same = np.flatnonzero(rows.levels == level)
             rho = self.weight(int(level))
-            before, prices = rows.targets[:, same], rows.prices[:, same]
-            codes = self._least(rows.cross[same], before - prices, rho)
+            before, multipliers = rows.targets[:, same], rows.multipliers[:, same]
+            codes = self._least(rows.cross[same], before - multipliers, rho)
             after = np.empty_like(before)
-            after[0] = self.penalty.prox(codes + prices[0], 1.0 / rho)
+            after[0] = self.penalty.prox(codes + multipliers[0], 1.0 / rho)
             if len(after) > 1:
-                after[1] = np.maximum(codes + prices[1], 0.0)
+                after[1] = np.maximum(codes + multipliers[1], 0.0)
             rows.targets[:, same] = after
-            rows.prices[:, same] = prices + codes - after
+            rows.multipliers[:, same] = multipliers + codes - after
             off = np.abs(codes - after)
             apart[same] = self.largest * off.max(axis=(0, 2))
             # What the multipliers charge for the difference: the objective may be off by that.
-            charge = rho * (np.abs(rows.prices[:, same]) * off).sum(axis=(0, 2))
+            charge = rho * (np.abs(rows.multipliers[:, same]) * off).sum(axis=(0, 2))
             apart[same] = np.maximum(apart[same], charge / AGREED)
             moved[same] = rho * np.abs(after - before).max(axis=(0, 2))
         return apart, moved
@@ -111,7 +111,7 @@ class Splitting:
         """Weigh what is larger more: multipliers are scaled with the weight."""
         up = (apart > BALANCED * moved).astype(int)
         change = up - (moved > BALANCED * apart)
-        rows.prices /= 2.0 ** change[None, :, None]
+        rows.multipliers /= 2.0 ** change[None, :, None]
         rows.levels += change
 
     def finished(self, rows: Rows) -> tuple[NDArray, NDArray]:

@@ -1,8 +1,8 @@
 r"""Exact codes without the Gram matrix of all atoms: small problems, and a look at the others.
 
 Each sample has a small problem of atoms that may matter to it. All other atoms stay out as long as
-their correlations :math:`c_j = k_j - (Ky)_j` are below their prices. These are known exactly (up to
-a bound) at one *reference* code, for all atoms; from there they move by
+their correlations :math:`c_j = k_j - (Ky)_j` are below their weights in the prior. Correlations are
+known exactly (up to a bound) at one *reference* code, for all atoms; from there they move by
 :math:`\langle\phi(d_j), \Phi(D)(y - y_{ref})\rangle`, which a guide
 (:mod:`kernelcoding.guide`) estimates for all atoms at once, and bounds. Atoms that the bound does
 not clear are looked at one by one, in double precision; where these are too many, the present code
@@ -196,7 +196,7 @@ class _Search:
         return room
 
     def _estimates(self, row: int, move: Move, shift: NDArray) -> tuple[NDArray, NDArray]:
-        """By how much correlations exceed prices, and how far that may be off, (N,) each.
+        """By how much correlations exceed weights, and how far that may be off, (N,) each.
 
         The first is written over ``shift``, the second over that of the row before.
         """

@@ -22,7 +22,7 @@ from ...dictionary_learning.frames import Frame
 from ...selection import counting_rows
 from ...validation import check_positive
 from ..classifiers import Classifier
-from ..ridge import NOTHING
+from ..losses.ridge import NOTHING
 
 FOLDS = 5
 
@@ -42,7 +42,7 @@ class TrainingCodes:
 
     @property
     def per_sample(self) -> float:
-        """What one squared error counts in the mean objective."""
+        """The weight of one squared error in the mean objective."""
         return self.eta / len(self.targets)
 
 
@@ -57,7 +57,7 @@ class Rule(Component):
     fit_intercept : bool, default=True
         Whether scores have an intercept b, which costs nothing. The paper has none.
     class_weight : dict or "balanced", default=None
-        What a sample of each class counts in the loss.
+        Weight of the samples of each class in the loss.
     refit : bool, default=True
         Whether the last classifier is fitted to codes that look at no labels.
     """

@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...codes import Codes, products, some_rows
-from ...dictionary_learning.sample_frame import SampleFrame
-from ...dictionary_learning.seen import SampleBlock
+from ...dictionary_learning.frames import SampleBlock, SampleFrame
 from ...long_calls import eigh
 from ...selection import counting_rows, drawn_rows
-from .. import ridge
 from ..classifiers import BilinearClassifier, Classifier, bilinear_features, squared_norm
-from ..product_kernel import ProductSystem
-from ..ridge import NOTHING
+from ..losses import ridge
+from ..losses.ridge import NOTHING
 from .base import Rule, TrainingCodes
+from .product_kernel import ProductSystem
 
 MANY = 2000  # samples that are all centres while atoms are learned; a system is cubic in them
 CENTRES = 500  # of more samples

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import hinge, logistic, ridge
 from ..classifiers import Classifier, LinearClassifier
+from ..losses import hinge, logistic, ridge
 from .base import Rule, TrainingCodes
 
 # Penalties of the hinge that are tried, in units of that of the squared error.

@@ -3,7 +3,6 @@
 from .augmentation import Augment
 from .checks import POINTS, TASK_DRIVEN, check_training
 from .fitting import UNSUPERVISED, train
-from .multinomial import last_rule
 from .plain import PlainLearner, of_points
 
 __all__ = [
@@ -13,7 +12,6 @@ __all__ = [
     "Augment",
     "PlainLearner",
     "check_training",
-    "last_rule",
     "of_points",
     "train",
 ]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...dictionary_learning.learner import Snapshot
+from ...dictionary_learning.half_steps.learner import Snapshot
 from ...dictionary_learning.loop import Outcome
 from ...selection import counting_rows
 from ..labels import Labels
-from ..ridge import NOTHING
+from ..losses.ridge import NOTHING
 from .checks import TASK_DRIVEN
 from .plain import PlainLearner
 from .running import Trainee, run, teacher

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from ...dictionary_learning.frames import Frame
-from ...dictionary_learning.learner import AtomLearner, Snapshot
+from ...dictionary_learning.half_steps.learner import AtomLearner, Snapshot
+from ...dictionary_learning.half_steps.point_learner import PointLearner
 from ...dictionary_learning.loop import HalfStep, Outcome
-from ...dictionary_learning.point_learner import PointLearner
-from ..learner import SupervisedLearner, Supervision
+from ..joint.learner import SupervisedLearner, Supervision
 from ..rules import LogisticRule
-from .multinomial import MultinomialRule
+from ..rules.multinomial import MultinomialRule
 from .points import PointFrame
 
 

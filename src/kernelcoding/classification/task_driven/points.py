@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...codes import Codes
 from ...dictionary import Dictionary, PointDictionary
 from ...dictionary_learning.frames import Frame, SampleBlock
-from ...dictionary_learning.point_learner import PointLearner
+from ...dictionary_learning.half_steps.point_learner import PointLearner
 from ...kernels import Gaussian
 from ...problem import CodingProblem
 from .atom_steps import AtomSteps
@@ -44,6 +44,11 @@ class PointFrame(Frame):
     def of(cls, learner: PointLearner) -> PointFrame:
         """The samples of a learner."""
         return cls(learner.kernel, learner.samples, learner.sample_weight)
+
+    @property
+    def stack(self) -> NDArray:
+        """Atoms are made of no landmarks: these are the samples."""
+        return self.X
 
     def blocks(self, vectors: NDArray) -> Iterator[SampleBlock]:
         """All samples at once."""

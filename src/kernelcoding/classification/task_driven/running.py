@@ -8,14 +8,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...dictionary_learning.frames import LandmarkFrame
-from ...dictionary_learning.learner import Snapshot
+from ...blocks import Blocks
+from ...dictionary_learning.half_steps.learner import Snapshot
 from ...dictionary_learning.loop import Alternation, HalfStep, Outcome, Progress
 from ...dictionary_learning.state import Candidate
 from ..labels import Labels
 from .augmentation import Augment, Augmentation
 from .plain import PlainLearner
-from .points import PointFrame
 from .training import Lesson, TaskDriven
 
 
@@ -45,8 +44,9 @@ def teacher(
     """Who trains first atoms on some samples, with steps of a length."""
     others = None
     if model.augment is not None:
-        assert isinstance(learner.frame, (LandmarkFrame, PointFrame))
-        others = Augmentation(model.augment, learner.frame.X, learner.rng)
+        samples = learner.frame.stack
+        assert not isinstance(samples, Blocks)
+        others = Augmentation(model.augment, samples, learner.rng)
     lesson = Lesson(labels, learner.loss_weight, rows, others)
     return TaskDriven(learner, start, lesson, model.max_iter, angle, learner.rng)
 

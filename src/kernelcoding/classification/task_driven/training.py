@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...codes import dense, times
-from ...dictionary_learning.coding import Coded, code_all
-from ...dictionary_learning.learner import AtomLearner, Snapshot
+from ...dictionary_learning.half_steps.coding import Coded, code_all
+from ...dictionary_learning.half_steps.learner import AtomLearner, Snapshot
 from ...dictionary_learning.state import Candidate
 from ...formulations.adjoint import has_adjoint, pull_back
 from ...problem import CodingProblem
 from ..classifiers import LinearClassifier
 from ..labels import Labels
-from . import logistic_loss
+from ..losses import multinomial
+from ..rules.multinomial import RHOS, scale_of
 from .atom_steps import AtomSteps
 from .augmentation import Augmentation
-from .multinomial import RHOS, scale_of
 from .points import PointFrame, PointSteps
 
 DAMPING = 1e-3  # relative to the mean squared norm of atoms
@@ -97,7 +97,7 @@ class TaskDriven:
     def fit(self) -> float:
         """The best classifier of the present codes; its loss and penalty."""
         rows, (labels, sample_weight, *_) = self.lesson.rows, self.lesson
-        self.scorer = logistic_loss.fit(
+        self.scorer = multinomial.fit(
             self.scale * self.codes[rows],
             labels.members[rows],
             sample_weight[rows],
@@ -112,7 +112,7 @@ class TaskDriven:
         assert self.scorer is not None
         labels = self.lesson.labels
         scores = self.scale * self.codes[rows] @ self.scorer[0] + self.scorer[1]
-        return logistic_loss.losses(scores, labels.members[rows], labels.multilabel)
+        return multinomial.losses(scores, labels.members[rows], labels.multilabel)
 
     def mean_loss(self, rows: NDArray) -> float:
         """Of some samples, each with its weight."""
@@ -145,7 +145,7 @@ class TaskDriven:
         problem = CodingProblem(own, cross, self.frame.gram(self.vectors))
         codes = self.formulation.solve(problem, self.options).codes
         scores = self.scale * times(codes, weights) + bias
-        slopes = logistic_loss.slopes(scores, labels.members[rows], labels.multilabel)
+        slopes = multinomial.slopes(scores, labels.members[rows], labels.multilabel)
         pull = slopes * (sample_weight[rows] / sample_weight[rows].sum())[:, None]
         level = DAMPING * float(np.mean(np.diag(problem.gram)))
         wanted = self.scale * pull @ weights.T

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ...dictionary_learning.state import Candidate
 from ...selection import counting_rows
 from ..labels import Labels
-from ..ridge import NOTHING
+from ..losses.ridge import NOTHING
+from ..rules.multinomial import left_out
 from .atom_steps import ANGLES
-from .multinomial import left_out
 from .plain import PlainLearner
 from .running import Trainee, run, teacher
 from .unseen import learned_without

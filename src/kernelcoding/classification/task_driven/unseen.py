@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...codes import dense, times_codes
-from ...dictionary_learning.frames import LandmarkFrame
-from ...dictionary_learning.learner import AtomLearner
-from ...dictionary_learning.point_learner import PointLearner
+from ...dictionary_learning.half_steps.learner import AtomLearner
+from ...dictionary_learning.half_steps.point_learner import PointLearner
 from ...dictionary_learning.starts import first_atoms
 from ...dictionary_learning.state import Candidate
 from ...dictionary_learning.updates import update_for
@@ -81,7 +80,7 @@ def _beginner(
     """Who learns atoms without labels from samples of other weights."""
     frame = copy.copy(learner.frame)
     frame.sample_weight = weight
-    X = frame.X if isinstance(frame, (LandmarkFrame, PointFrame)) else frame.landmarks.points
+    X = frame.stack
     n_atoms = learner.now.vectors.shape[1]
     rows, loads = first_atoms(frame, X, n_atoms, model.init, learner.rng, labels.given)
     given = learner.formulation, learner.options

@@ -22,8 +22,7 @@ from ...formulations import Formulation
 from ...kernels import Kernel
 from ...problem import CodingProblem
 from ...solvers.result import Options
-from ..frames import Frame
-from ..seen import SampleBlock
+from ..frames import Frame, SampleBlock
 from ..state import Candidate
 from ..sums import Sums
 from .base import Update

@@ -23,7 +23,7 @@ from .base import Update
 
 
 class PointsUpdate(Update):
-    """Atoms are moved in the input space; see :class:`~..point_learner.PointLearner`."""
+    """Atoms are moved in the input space; see :class:`~..half_steps.point_learner.PointLearner`."""
 
     name = "points"
     moves_points = True

@@ -136,6 +136,48 @@ def machine(settings: Settings, n_atoms: int) -> SVC:
     return SVC(C=settings["C"])
 
 
+def fashion_tables(sizes: tuple[int, ...], n_atoms: int) -> tuple[Table, ...]:
+    """Samples as atoms, learned atoms, and other libraries beside them."""
+    n_train = sizes[-1]
+    joint = Method("l-SkSC", supervised, {"alpha": (0.05,)})
+    return (
+        Table(
+            "samples as atoms",
+            (
+                Method("kLLC", partial(local_rule, n_train), LOCAL),
+                Method("kSC", partial(sparse_rule, n_train), SPARSE),
+                Method("kSC, 300 candidates", partial(sparse_rule, n_train), NEAREST),
+            ),
+            sizes=sizes,
+        ),
+        Table(
+            "ridge codes",
+            (
+                Method("CRC", partial(sampled_collaborative, Linear()), RIDGE),
+                Method("kernel CRC", partial(sampled_collaborative, Gaussian("median")), RIDGE),
+            ),
+            sizes=sizes[:-1],
+        ),
+        Table(
+            "learned atoms",
+            (
+                joint,
+                control_row(joint),
+                Method("DPL", linear_pairs, PAIR),
+                Method("kernel DPL", kernel_pairs, KERNEL_PAIR),
+            ),
+            sizes=(n_atoms,),
+        ),
+        Table(
+            "other libraries",
+            (
+                Method("5-NN", neighbours, {"n_neighbors": (5,)}),
+                Method("SVC", machine, {"C": (10.0,)}),
+            ),
+        ),
+    )
+
+
 def fashion_mnist_experiment(
     sizes: tuple[int, ...], n_atoms: int, n_test: int | None, quick: bool = False
 ) -> Experiment:
@@ -153,7 +195,6 @@ def fashion_mnist_experiment(
         Whether the records call it the quick version.
     """
     n_train = sizes[-1]
-    joint = Method("l-SkSC", supervised, {"alpha": (0.05,)})
     note = f" Quick version: the first {n_train} and {n_test} pictures." if quick else ""
     return Experiment(
         name="fashion-mnist",
@@ -162,42 +203,7 @@ def fashion_mnist_experiment(
         metric="accuracy",
         load=partial(first_pictures, fetch_fashion_mnist, n_train, n_test),
         splits={"splits": Splits(1, official(2))},
-        tables=(
-            Table(
-                "samples as atoms",
-                (
-                    Method("kLLC", partial(local_rule, n_train), LOCAL),
-                    Method("kSC", partial(sparse_rule, n_train), SPARSE),
-                    Method("kSC, 300 candidates", partial(sparse_rule, n_train), NEAREST),
-                ),
-                sizes=sizes,
-            ),
-            Table(
-                "ridge codes",
-                (
-                    Method("CRC", partial(sampled_collaborative, Linear()), RIDGE),
-                    Method("kernel CRC", partial(sampled_collaborative, Gaussian("median")), RIDGE),
-                ),
-                sizes=sizes[:-1],
-            ),
-            Table(
-                "learned atoms",
-                (
-                    joint,
-                    control_row(joint),
-                    Method("DPL", linear_pairs, PAIR),
-                    Method("kernel DPL", kernel_pairs, KERNEL_PAIR),
-                ),
-                sizes=(n_atoms,),
-            ),
-            Table(
-                "other libraries",
-                (
-                    Method("5-NN", neighbours, {"n_neighbors": (5,)}),
-                    Method("SVC", machine, {"C": (10.0,)}),
-                ),
-            ),
-        ),
+        tables=fashion_tables(sizes, n_atoms),
         views={"samples": pixels},
         quick=quick,
     )

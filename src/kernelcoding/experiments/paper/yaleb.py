@@ -248,6 +248,25 @@ def against_atoms(scale: YalebScale) -> tuple[Method, ...]:
     )
 
 
+def learned_tables(scale: YalebScale, n_atoms: int) -> tuple[Table, ...]:
+    """A learned dictionary of the paper's size: with classifiers, and read by the residual rule."""
+    paper: Numbers = {(name, n_atoms): value for name, value in PAPER_ATOMS.items()}
+    sizes, title = (n_atoms,), f"{n_atoms} atoms"
+    residual = (
+        *learned_residual_rows(scale.spaces, scale.rounds),
+        *unlabelled_residual_rows(scale.spaces, scale.rounds),
+        kernel_ksvd_row(scale.rounds),
+    )
+    four = learned_residual_rows(four_folds(scale.spaces), scale.rounds)
+    return (
+        Table(title, learned_atoms(scale), "learned", sizes=sizes, paper=paper),
+        paired_table(scale, n_atoms),
+        Table(f"{title}, sparser SRC", sparser_rows(), "learned", sizes=sizes),
+        Table(f"{title}, residual rule", residual, "learned", sizes=sizes),
+        Table(f"{title}, residual rule, four folds", four, sizes=sizes),
+    )
+
+
 def yaleb_experiment(scale: YalebScale, quick: bool = False, n_atoms: int = N_ATOMS) -> Experiment:
     """The experiment at a scale.
 
@@ -259,7 +278,6 @@ def yaleb_experiment(scale: YalebScale, quick: bool = False, n_atoms: int = N_AT
     n_atoms : int
         Of the second half.
     """
-    paper: Numbers = {(name, n_atoms): value for name, value in PAPER_ATOMS.items()}
     return Experiment(
         name="yaleb",
         title="Extended YaleB, random faces",
@@ -274,26 +292,7 @@ def yaleb_experiment(scale: YalebScale, quick: bool = False, n_atoms: int = N_AT
         },
         tables=(
             Table("all samples, residual rule", every_face(scale), paper=PAPER_ALL),
-            Table(
-                f"{n_atoms} atoms", learned_atoms(scale), "learned", sizes=(n_atoms,), paper=paper
-            ),
-            paired_table(scale, n_atoms),
-            Table(f"{n_atoms} atoms, sparser SRC", sparser_rows(), "learned", sizes=(n_atoms,)),
-            Table(
-                f"{n_atoms} atoms, residual rule",
-                (
-                    *learned_residual_rows(scale.spaces, scale.rounds),
-                    *unlabelled_residual_rows(scale.spaces, scale.rounds),
-                    kernel_ksvd_row(scale.rounds),
-                ),
-                "learned",
-                sizes=(n_atoms,),
-            ),
-            Table(
-                f"{n_atoms} atoms, residual rule, four folds",
-                learned_residual_rows(four_folds(scale.spaces), scale.rounds),
-                sizes=(n_atoms,),
-            ),
+            *learned_tables(scale, n_atoms),
             Table("all samples, learned widths", width_rows(scale.spaces), "learned"),
             Table(
                 "supervised, learned widths",

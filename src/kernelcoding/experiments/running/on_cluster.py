@@ -35,7 +35,7 @@ def records_on(
     cells : list of Cell
         What to compute, one task each.
     """
-    from ...distributed.cells import results_on
+    from ...distributed.calls import results_on
 
     run = uuid.uuid4().hex
     there = replace(
