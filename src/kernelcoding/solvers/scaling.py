@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..codes import scaled_columns
 from ..constraints import Constraint
+from ..gram import GramFacts
 from ..penalty import AnyPenalty, Groups, Penalty
 from ..problem import CodingProblem
 from .result import CodingResult, Options
@@ -42,6 +43,8 @@ def solve_scaled(
         penalty = penalty * factor
     if not constraint.is_convex:
         return solver(problem, penalty, constraint, options)
+    if constraint.sum_to_one and not (isinstance(penalty, Penalty) and np.all(penalty.l1)):
+        options = replace(options, tol=options.tol * share_of_spread(problem.facts))
     scale = problem.facts.equilibration
     if scale is None and isinstance(penalty, Penalty):
         # Violations at atoms without a price are measured by the largest correlation of all.
@@ -105,6 +108,15 @@ def _share_of_least(problem: CodingProblem, sum_to_one: bool) -> float:
     known = (least > 0) & (largest > 0)
     shares = least[known] / largest[known]
     return max(float(shares.min(initial=1.0)), NO_LESS)
+
+
+def share_of_spread(facts: GramFacts) -> float:
+    """By how much to tighten a tolerance where codes sum to one, and do not notice the origin.
+
+    Similarities grow with its distance, and what codes can change does not. The share is a fact of
+    the dictionary: no code depends on what else is in its batch.
+    """
+    return min(max(facts.spread / facts.affine_shift, NO_LESS), 1.0)
 
 
 def _group_scale(scale: NDArray, groups: Groups | None) -> tuple[NDArray, Groups | None]:
