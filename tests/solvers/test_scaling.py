@@ -197,3 +197,29 @@ def test_very_wide_gaussians_are_coded_on_the_simplex_as_vectors_are(gamma, rng)
     found = formulation.objective(plain, solve(problem, formulation, tol=1e-6).codes)
     best = formulation.objective(plain, solve(plain, formulation, tol=1e-12).codes)
     assert np.all(found <= best + 1e2 * gamma + 1e-4)
+
+
+# Batches -----------------------------------------------------------------------------------
+
+FEW_FREE = [
+    NoPrior(),
+    WeightedL1(np.repeat([0.0, 1.0], [5, 35])),
+    SparseGroupL1(np.arange(40) // 4),
+    LocalCoordinate(),
+]
+
+
+@pytest.mark.parametrize("constraint", [Free(), NonNegative(), SumToOne(), Simplex()], ids=repr)
+@pytest.mark.parametrize("prior", FEW_FREE, ids=lambda prior: type(prior).__name__)
+def test_the_tolerance_of_a_code_is_its_own(prior, constraint, rng):
+    """Whatever the others of a batch are: far from all atoms, or one of them."""
+    if isinstance(prior, NoPrior) and not constraint.nonnegative:
+        pytest.skip("a linear system, without a tolerance")
+    formulation = Penalised(prior, constraint, 0.1)
+    for far, binary in ((0, 0), (50, 0), (0, 4)):
+        atoms = (far + rng.integers(-8, 9, (40, 6))) * 2.0 ** rng.integers(-binary, 1, (40, 1))
+        samples = np.vstack([far + rng.integers(-8, 9, (6, 6)), atoms[:2]])
+        problem = linear(atoms, samples)  # exact, in a batch or alone
+        together = solve(problem, formulation, tol=1e-2).codes
+        alone = [solve(problem.take([row]), formulation, tol=1e-2).codes for row in range(8)]
+        assert_array_equal(together, np.vstack(alone))
