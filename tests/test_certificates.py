@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.special import entr
 
+import kernelcoding as kc
 from helpers import cases
 from helpers.cases import CONSTRAINTS, PAIRS, PRIORS, Absolute, Case, case
 from kernelcoding.certificates import local_gap, soft_assignment_gap
@@ -291,6 +292,38 @@ def test_the_gap_of_approximate_llc_bounds_the_true_one(problem_name, regulariza
             assert_allclose(
                 local_gap(near, problem, regularization, sparse.csr_array(codes))[row], gap
             )
+
+
+@pytest.mark.parametrize(("dtype", "far"), [(np.float32, 0.0), (np.float32, 100.0), (float, 1e7)])
+@pytest.mark.parametrize("regularization", [0.0, 1e-8, 1e-4, 1e-2])
+def test_the_gap_of_approximate_llc_allows_for_rounding(regularization, dtype, far, rng):
+    atoms = (far + rng.normal(size=(5, 6))).astype(dtype)
+    samples = (far + 0.8 * rng.normal(size=(20, 6))).astype(dtype)
+    samples[0] = atoms[3]
+    coder = kc.KernelLLC("linear", n_neighbors=5, regularization=regularization).fit(atoms)
+    codes = coder.transform(samples)
+    gaps = coder.certify(samples, codes)
+    for sample, weights, gap in zip(samples, codes.astype(float), gaps, strict=True):
+        apart = atoms.astype(float) - sample.astype(float)
+        curvature = apart @ apart.T
+        curvature += regularization * np.trace(curvature) * np.eye(5)
+        best = np.linalg.lstsq(curvature, np.ones(5), rcond=1e-13)[0]
+        best /= best.sum()
+        least, found = best @ curvature @ best, weights @ curvature @ weights
+        assert gap >= 0.5 * (found - least) - 1e-14
+
+
+def test_the_gap_of_approximate_llc_knows_the_curvature_of_atoms(rng):
+    # Not that of the ridge alone, which would say ten thousand times as much.
+    atoms, samples = rng.normal(size=(5, 6)), rng.normal(size=(10, 6))
+    coder = kc.KernelLLC("linear", n_neighbors=5, regularization=0.0).fit(atoms)
+    codes = coder.transform(samples)
+    moved = codes + 1e-3 * np.array([1.0, -1.0, 0.0, 0.0, 0.0])
+    errors = [coder.reconstruction_error(samples, given) for given in (codes, moved)]
+    lost = 0.5 * (errors[1] - errors[0])
+    assert np.all(coder.certify(samples, moved) >= lost)
+    assert np.all(coder.certify(samples, moved) <= 1e2 * lost)
+    assert coder.certify(samples, codes).max() < 1e-14
 
 
 def test_the_gap_of_approximate_llc_forbids_what_is_not_allowed():

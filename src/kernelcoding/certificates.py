@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import linalg, special
 
 from .codes import Codes, dense
 from .constraints import AtMost, Constraint, Free, OneAtom, SumToOne
@@ -116,41 +116,45 @@ def local_gap(
     r"""Gap of approximate LLC, (n,); infinite for weights outside the neighbours.
 
     On the neighbours it is :math:`\min \tfrac12 y^\top H y,\ \mathbf 1^\top y = 1` with
-    :math:`H = C + \beta\,\mathrm{tr}(C) I`. Strong convexity turns the gradient along the
-    constraint into a bound without solving again,
-    :math:`P(y) - P^* \le \|Hy - \mu\mathbf 1\|^2 / 2\lambda_{\min}(H)`.
+    :math:`H = C + \beta\,\mathrm{tr}(C) I`. Let B be an orthonormal basis of the directions that
+    leave the sum alone. Strong convexity turns the gradient along them into a bound without
+    solving again, :math:`P(y) - P^* \le \|B^\top Hy\|^2 / 2\lambda_{\min}(B^\top H B)`. Where
+    rounding may hide all curvature, P(y) itself is the bound.
     """
     given = dense(codes)
     weights = np.take_along_axis(given, near.indices, axis=1).astype(np.float64)
     inside = np.count_nonzero(given, axis=1) == np.count_nonzero(weights, axis=1)
     allowed = inside & SumToOne().contains(weights, _tolerance(codes))
     weights[~allowed] = 0.0
-    curvature, smallest = _local_curvature(near, problem, regularization)
-    gradient = np.einsum("nij,nj->ni", curvature, weights)
-    # The multiplier that leaves the smallest residual along the constraint is the mean.
-    residual = gradient - gradient.mean(axis=1, keepdims=True)
-    gap = 0.5 * (residual**2).sum(axis=1) / smallest
-    return np.where(allowed, gap, np.inf)
+    centred, sizes = _centred_gram(near, problem)
+    trace = np.trace(centred, axis1=1, axis2=2) if near.trace is None else near.trace
+    ridge = regularization * np.maximum(trace, 0.0)
+    basis = linalg.helmert(centred.shape[1])
+    gradient = np.einsum("nij,nj->ni", centred, weights) + ridge[:, None] * weights
+    lowest = np.linalg.eigvalsh(basis @ centred @ basis.T).min(axis=1, initial=np.inf)
+    # No entry of C is wrong by more than the precision times two sizes.
+    unsure = problem.facts.precision * (sizes**2).sum(axis=1)
+    reach = (sizes * np.abs(weights)).sum(axis=1, keepdims=True)
+    error = problem.facts.precision * sizes * reach
+    error += regularization * unsure[:, None] * np.abs(weights)
+    slope = np.linalg.norm(gradient @ basis.T, axis=1) + np.linalg.norm(error, axis=1)
+    curvature = lowest + ridge - (1.0 + regularization) * unsure
+    gap = np.divide(0.5 * slope**2, curvature, out=np.full_like(slope, np.inf), where=curvature > 0)
+    value = np.maximum(0.5 * (weights * gradient + np.abs(weights) * error).sum(axis=1), 0.0)
+    off = np.abs(weights.sum(axis=1) - 1.0)  # the optimum grows with the square of the sum
+    return np.where(allowed, np.minimum(gap + (2.0 + off) * off * value, value), np.inf)
 
 
-def _local_curvature(
-    near: Neighbours, problem: CodingProblem, regularization: float
-) -> tuple[NDArray, NDArray]:
-    """H of each sample, (n, m, m), and a lower bound of its eigenvalues, (n,)."""
+def _centred_gram(near: Neighbours, problem: CodingProblem) -> tuple[NDArray, NDArray]:
+    """C of each sample, (n, m, m), and of what its differences are made: sums of norms, (n, m)."""
     cross = near.cross.astype(np.float64)
     own = near.self_similarity.astype(np.float64)
     local = np.empty((*near.indices.shape, near.indices.shape[1]))
     for rows, places, gram in problem.parts(near.indices):
         local[rows] = gram[places[:, :, None], places[:, None, :]]
-    local = local - cross[:, :, None] - cross[:, None, :] + own[:, None, None]
-    size = local.shape[1]
-    scale = np.maximum(np.abs(own), np.abs(problem.squares).max())
-    # Kernel values are known to rounding only: no eigenvalue of C is better known than this.
-    floor = 4 * size * np.finfo(near.cross.dtype).eps * scale
-    trace = np.trace(local, axis1=1, axis2=2) if near.trace is None else near.trace
-    trace = np.maximum(trace, 0.0)
-    ridge = np.maximum(regularization * trace, floor)
-    return local + ridge[:, None, None] * np.eye(size), ridge
+    norms = np.sqrt(np.maximum(np.diagonal(local, axis1=1, axis2=2), 0.0))
+    sizes = np.sqrt(np.maximum(own, 0.0))[:, None] + norms
+    return local - cross[:, :, None] - cross[:, None, :] + own[:, None, None], sizes
 
 
 def soft_assignment_optimum(cross: NDArray, atom_norms: NDArray, sigma: float) -> NDArray:

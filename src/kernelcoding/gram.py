@@ -240,6 +240,14 @@ class GramFacts:
         return float(np.maximum(self.squares.astype(np.float64), 0.0).mean()) or 1.0
 
     @cached_property
+    def spread(self) -> float:
+        """Mean squared distance of atoms from their mean: what codes that sum to one see of them.
+
+        Small next to the squared norms where the origin is far, and rounding alone at worst.
+        """
+        return max(float(np.diag(self.double).mean() - self.double.mean()), 0.0)
+
+    @cached_property
     def affine_span(self) -> Span:
         """What is certain of the atoms' affine independence."""
         return Span(self.double + self.affine_shift, self.precision)

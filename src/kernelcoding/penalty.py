@@ -41,11 +41,12 @@ class Penalty:
     l1: NDArray  # (1, N) or (n, N), >= 0
     ridge: NDArray  # (1, N) or (n, N), >= 0
     groups: Groups | None = None
+    by_distance: bool = False  # whether an atom that is the sample has no l1 weight
 
     def __mul__(self, alpha: float) -> Penalty:
         """The penalty times a non-negative number."""
         groups = self.groups and Groups(self.groups.labels, alpha * self.groups.weights)
-        return Penalty(alpha * self.l1, alpha * self.ridge, groups)
+        return Penalty(alpha * self.l1, alpha * self.ridge, groups, self.by_distance)
 
     @property
     def is_zero(self) -> bool:
@@ -63,7 +64,7 @@ class Penalty:
         """The penalty of fewer samples."""
         l1 = self.l1 if self.l1.shape[0] == 1 else self.l1[rows]
         ridge = self.ridge if self.ridge.shape[0] == 1 else self.ridge[rows]
-        return Penalty(l1, ridge, self.groups)
+        return Penalty(l1, ridge, self.groups, self.by_distance)
 
     def value(self, codes: Codes) -> NDArray:
         """The penalty of each row, (n,)."""

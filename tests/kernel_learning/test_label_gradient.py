@@ -34,11 +34,12 @@ KERNELS = {
 }
 
 
-def label_loss(formulation, kernel, rule, several=False, learned=False):
+def label_loss(formulation, kernel, rule, several=False, learned=False, noise=False):
     """Of digits of three classes, some labels wrong, without their folds or with learned atoms."""
     X, y = digits(120, labels=True)
     X, y = X[y < 3], y[y < 3]
     y[::5] = (y[::5] + 1) % 3
+    y = np.random.default_rng(0).permutation(y) if noise else y
     target = np.stack([y == 0, y > 0], axis=1).astype(int) if several else y
     dictionary = PointDictionary(kernel, X, np.arange(len(X)))
     if learned:
@@ -83,6 +84,17 @@ def test_several_labels_learned_atoms_and_indefinite_kernels():
     check(label_loss(sparse, KERNELS["width"], "ridge", learned=True), KERNELS["width"])
     both = MultipleKernel([Gaussian(0.2), Sigmoid(0.02, coef0=-0.5)], [0.7, 0.3])
     check(label_loss(sparse, both, "residual"), both)
+
+
+@pytest.mark.parametrize("rule", ["residual", "ridge"])
+def test_scores_that_mislead_are_held_at_the_end_of_temperatures(rule):
+    """There the temperature moves with the size of scores: it is no longer the best."""
+    kernel = KERNELS["two widths"]
+    loss = label_loss(FORMULATIONS["ridge"], kernel, rule, noise=True)
+    theta = loss.coded.normalised(kernel.theta)
+    losses, gradient = value_and_gradient(loss, theta)
+    assert_allclose(losses.mean(), np.log(3.0), atol=1e-3)
+    assert_allclose(gradient, differences(loss, theta), rtol=1e-3, atol=1e-9)
 
 
 def test_derivatives_of_regression_in_codes():

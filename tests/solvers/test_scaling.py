@@ -160,3 +160,66 @@ def test_simplex_codes_of_small_atoms_beside_a_large_one():
     for prior in (NoPrior(), GroupL1([0, 1, 2], [0.0, 0.0, 0.0])):
         result = solve(problem, Penalised(prior, Simplex()), tol=1e-5)
         assert_allclose(result.codes, [[0.625, 0.375, 0.0]], atol=1e-4)
+
+
+# An origin far away ------------------------------------------------------------------------
+
+
+def polytope(rng, far):
+    """Problems of atoms around a point far from the origin, and the same around the origin."""
+    atoms, samples = rng.standard_normal((40, 5)), 0.7 * rng.standard_normal((10, 5))
+    return linear(atoms + far, samples + far), linear(atoms, samples)
+
+
+@pytest.mark.parametrize("far", [100.0, 1000.0, 10000.0])
+@pytest.mark.parametrize(
+    "prior",
+    [NoPrior(), GroupL1(np.arange(40) // 4, np.zeros(10))],
+    ids=lambda prior: type(prior).__name__,
+)
+def test_codes_on_the_simplex_do_not_notice_the_origin(prior, far, rng):
+    problem, near = polytope(rng, far)
+    formulation = Penalised(prior, Simplex())
+    result = solve(problem, formulation, tol=1e-6)
+    assert result.converged.all()
+    best = formulation.objective(near, solve(near, formulation, tol=1e-12).codes)
+    assert_allclose(formulation.objective(near, result.codes), best, atol=1e-6)
+
+
+@pytest.mark.parametrize("gamma", [1e-4, 1e-7, 1e-10])
+def test_very_wide_gaussians_are_coded_on_the_simplex_as_vectors_are(gamma, rng):
+    # Distances in H become those of the vectors times the square root of two gamma.
+    atoms, samples = rng.standard_normal((30, 4)), 0.7 * rng.standard_normal((10, 4))
+    problem = CodingProblem(
+        np.ones(10), cases.gaussian(samples, atoms, gamma), cases.gaussian(atoms, atoms, gamma)
+    )
+    plain, formulation = linear(atoms, samples), Penalised(NoPrior(), Simplex())
+    found = formulation.objective(plain, solve(problem, formulation, tol=1e-6).codes)
+    best = formulation.objective(plain, solve(plain, formulation, tol=1e-12).codes)
+    assert np.all(found <= best + 1e2 * gamma + 1e-4)
+
+
+# Batches -----------------------------------------------------------------------------------
+
+FEW_FREE = [
+    NoPrior(),
+    WeightedL1(np.repeat([0.0, 1.0], [5, 35])),
+    SparseGroupL1(np.arange(40) // 4),
+    LocalCoordinate(),
+]
+
+
+@pytest.mark.parametrize("constraint", [Free(), NonNegative(), SumToOne(), Simplex()], ids=repr)
+@pytest.mark.parametrize("prior", FEW_FREE, ids=lambda prior: type(prior).__name__)
+def test_the_tolerance_of_a_code_is_its_own(prior, constraint, rng):
+    """Whatever the others of a batch are: far from all atoms, or one of them."""
+    if isinstance(prior, NoPrior) and not constraint.nonnegative:
+        pytest.skip("a linear system, without a tolerance")
+    formulation = Penalised(prior, constraint, 0.1)
+    for far, binary in ((0, 0), (50, 0), (0, 4)):
+        atoms = (far + rng.integers(-8, 9, (40, 6))) * 2.0 ** rng.integers(-binary, 1, (40, 1))
+        samples = np.vstack([far + rng.integers(-8, 9, (6, 6)), atoms[:2]])
+        problem = linear(atoms, samples)  # exact, in a batch or alone
+        together = solve(problem, formulation, tol=1e-2).codes
+        alone = [solve(problem.take([row]), formulation, tol=1e-2).codes for row in range(8)]
+        assert_array_equal(together, np.vstack(alone))

@@ -75,6 +75,16 @@ def test_codes_are_those_of_the_whole_matrix(prior, constraint):
     assert_allclose(errors, whole.reconstruction_error(SAMPLES, codes), atol=1e-12)
 
 
+def test_codes_on_the_simplex_do_not_notice_the_origin():
+    make = kc.KernelCoder("linear", prior=priors.NoPrior(), constraint=constraints.Simplex())
+    with kc.memory_budget(TINY):
+        near = fitted(kc.KernelCoder(**make.get_params(deep=False)))
+        expected = near.reconstruction_error(SAMPLES, near.transform(SAMPLES))
+        codes = coded(fitted(make, ATOMS + 1000.0), SAMPLES + 1000.0)
+        found = near.reconstruction_error(SAMPLES, codes)
+    assert_allclose(found, expected, rtol=1e-4)
+
+
 def test_a_useless_guide_costs_time_alone(monkeypatch):
     monkeypatch.setattr(guide, "LANDMARKS", 1)
     monkeypatch.setattr(working_set, "FEW", 3)

@@ -136,8 +136,8 @@ class KernelDictionaryLearning(OnlineDictionaryLearning):
     norm: otherwise the prior is cheated by large atoms and small codes. The update honours the
     penalty of distance in local coordinate coding exactly; with exact LLC's penalty it goes in a
     descent direction and is shortened until the objective falls. Approximate LLC and localised
-    bag of words choose neighbours anew with every dictionary, which may raise the objective: the
-    best round is kept.
+    bag of words choose neighbours anew with every dictionary, which may raise the objective, and
+    so may matching pursuit where samples are too many to keep their codes: the best round is kept.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 r"""How the loss of labels left out changes with kernel parameters.
 
-The temperature is the best one, so the mean loss changes with scores alone. Scores change with
-codes and, those of residuals, with similarities; codes change with similarities as their adjoint
-says; and similarities change with parameters.
+The temperature is the best one, so the mean loss changes with scores alone; at an end of its range
+it goes with their size. Scores change with codes and, those of residuals, with similarities; codes
+change with similarities as their adjoint says; and similarities change with parameters.
 """
 
 from __future__ import annotations
@@ -47,8 +47,17 @@ def _of_scores(loss: LabelLoss, scores: NDArray) -> tuple[NDArray, NDArray]:
         return 0.5 * np.sum(missed**2, axis=1), -missed / n
     margins = scores - scores[np.arange(n), truth.numbers][:, None]
     temperature = best_temperature(margins)
-    slopes = (softmax(temperature * margins, axis=1) - truth.targets) * (temperature / n)
+    likely = softmax(temperature * margins, axis=1)
+    slopes = (likely - truth.targets) * (temperature / n)
+    by_unit = np.sum(likely * margins) * (temperature / n) / (np.abs(margins).sum() or 1.0)
+    slopes -= by_unit * _sides(margins, truth.targets)
     return np.asarray(logsumexp(temperature * margins, axis=1)), slopes
+
+
+def _sides(margins: NDArray, targets: NDArray) -> NDArray:
+    """Derivatives in scores of the sum of the sizes of all margins, (n, S)."""
+    signs = np.sign(margins)
+    return signs - targets * signs.sum(axis=1, keepdims=True)
 
 
 def _through_residuals(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..codes import scaled_columns
 from ..constraints import Constraint
+from ..gram import GramFacts
 from ..penalty import AnyPenalty, Groups, Penalty
 from ..problem import CodingProblem
 from .result import CodingResult, Options
@@ -42,10 +43,12 @@ def solve_scaled(
         penalty = penalty * factor
     if not constraint.is_convex:
         return solver(problem, penalty, constraint, options)
+    if constraint.sum_to_one and _may_be_free(penalty):
+        options = replace(options, tol=options.tol * share_of_spread(problem.facts))
     scale = problem.facts.equilibration
     if scale is None and isinstance(penalty, Penalty):
         # Violations at atoms without a penalty are measured by the largest correlation of all.
-        tight = constraint.is_cone and not np.all(penalty.l1)
+        tight = constraint.is_cone and _may_be_free(penalty)
         tol = options.tol * (_share_of_least(problem, sum_to_one=False) if tight else 1.0)
         return solver(problem, penalty, constraint, replace(options, tol=tol))
     fixed = scale is None or not (constraint.is_cone and isinstance(penalty, Penalty))
@@ -81,6 +84,13 @@ def _whole_scale(problem: CodingProblem) -> float:
     return 1.0 if abs(exponent) <= FAR else float(np.ldexp(1.0, -int(exponent)))
 
 
+def _may_be_free(penalty: AnyPenalty) -> bool:
+    """Whether an atom has no price, for this sample or another that shares its batch."""
+    if not isinstance(penalty, Penalty):
+        return True
+    return penalty.by_distance or not np.all(penalty.l1)
+
+
 def _has_shared_ridge(penalty: AnyPenalty, constraint: Constraint) -> bool:
     """One ridge for all atoms is one factor for all samples, and keeps small atoms in sight."""
     if not isinstance(penalty, Penalty) or penalty.groups is not None:
@@ -91,20 +101,24 @@ def _has_shared_ridge(penalty: AnyPenalty, constraint: Constraint) -> bool:
 def _share_of_least(problem: CodingProblem, sum_to_one: bool) -> float:
     """By how much to tighten a tolerance in units of the largest numbers of a problem, at most 1.
 
-    What solvers call small next to the largest correlation may be large next to the objective, or
-    next to what the smallest atom can do.
+    What solvers call small next to the largest correlation may be large next to what the smallest
+    atom can do: of a sample's norm it explains its own at most, of weights that are numbers about
+    one its square. A fact of the dictionary: no code depends on what else is in its batch.
     """
-    own = np.maximum(problem.self_similarity, 0.0).astype(np.float64)
     squares = problem.squares.astype(np.float64)
-    largest = np.abs(problem.cross).max(axis=1).astype(np.float64)
-    if sum_to_one:  # weights are numbers about one: the best single atom shows what is at stake
-        largest = np.maximum(largest, squares.max())
-        least = own + (own[:, None] - 2.0 * problem.cross + squares).min(axis=1)
-    else:
-        least = np.sqrt(own * min(squares[squares > 0], default=0.0))
-    known = (least > 0) & (largest > 0)
-    shares = least[known] / largest[known]
-    return max(float(shares.min(initial=1.0)), NO_LESS)
+    least, largest = squares[squares > 0].min(initial=np.inf), squares.max(initial=0.0)
+    if not largest > 0.0:
+        return 1.0
+    share = float(least / largest)
+    return max(share if sum_to_one else float(np.sqrt(share)), NO_LESS)
+
+
+def share_of_spread(facts: GramFacts) -> float:
+    """By how much to tighten a tolerance where codes sum to one, and do not notice the origin.
+
+    Similarities grow with its distance, and what codes can change does not.
+    """
+    return min(max(facts.spread / facts.affine_shift, NO_LESS), 1.0)
 
 
 def _group_scale(scale: NDArray, groups: Groups | None) -> tuple[NDArray, Groups | None]:

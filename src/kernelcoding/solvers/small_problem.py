@@ -11,17 +11,18 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from ..constraints import Constraint
-from ..gram import TILE
+from ..gram import TILE, GramFacts
 from ..guide import Guide
 from ..penalty import Penalty
 from ..problem import CodingProblem
 from . import active_set
 from .result import Options
-from .scaling import solve_scaled
+from .scaling import share_of_spread, solve_scaled
 
 FIRST = 100  # atoms to start with
 AT_ONCE = 40  # atoms that enter together, or as many as the code has
 KNOWN = 1e-3  # part of a sample's square outside the guide's span that tells nothing
+ROUNDING = 1e-14  # of correlations, next to the largest: solvers can tell nothing smaller
 SPARE = 50  # atoms that stay though the code does not use them, or half as many as it uses
 
 
@@ -157,7 +158,10 @@ class SmallProblem:
             block = self.problem.facts.block(self.atoms[used], atoms[some])
             found[some] -= self.code[used] @ block
         l1 = self.penalty.l1[0, atoms]
-        allowed = tol * np.where(l1 > 0, np.minimum(l1, self.scale), self.scale)
+        free = tol * self.scale
+        if constraint.sum_to_one:  # as where all atoms are at hand, and no less than rounding
+            free *= max(share_of_spread(GramFacts(self.gram)), ROUNDING / tol)
+        allowed = np.where(l1 > 0, tol * np.minimum(l1, self.scale), free)
         return (found if constraint.nonnegative else np.abs(found)) - l1 - allowed
 
     def moved(self, guide: Guide) -> Move:

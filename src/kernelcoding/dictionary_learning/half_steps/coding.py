@@ -93,8 +93,8 @@ class Part:
 def code_block(block: SampleBlock, now: Pass) -> Part:
     """Code some samples and sum up.
 
-    A greedy code is replaced by the sample's previous one where that is better: the objective then
-    never rises.
+    A greedy code is replaced by the sample's previous one where that is known and better: the
+    objective then never rises.
     """
     problem, formulation = problem_of(block, now.gram, now.facts), now.formulation_at(block)
     before = None if now.start is None else some_rows(now.start, block.rows)
