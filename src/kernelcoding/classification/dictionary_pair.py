@@ -33,6 +33,7 @@ from ..validation import (
     check_count,
     check_positive,
     number_of_atoms,
+    refuse_missing_labels,
     refuse_sparse,
     samples,
 )
@@ -349,6 +350,7 @@ class KernelDictionaryPairLearning(
     ) -> tuple[Stack, NDArray]:
         refuse_lazy(self, X, training=True)
         refuse_sparse(X, kernel)
+        refuse_missing_labels(y)
         checked, labels = validate_data(
             self,
             X,

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, assert_all_finite, check_consistent_length
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from ..blocks import Blocks
 from ..coders.base import require_coder
@@ -31,6 +30,7 @@ from ..views import sequence_of
 from .answers import class_probabilities, class_scores, one_label
 from .carried_labels import CarriedLabels, carried_labels
 from .class_residuals import ClassResiduals
+from .labels import one_label_each
 from .residual_calibration import ResidualCalibration
 
 
@@ -155,7 +155,7 @@ class ResidualClassifier(ClassifierMixin, CoderOwner):
         far = self._samples_far_away(coder, X)
         if far is not None:
             X, y = cast(NDArray, far), cast(NDArray, at_hand(y, far))
-        y = self._validate_labels(X, y)
+        y = one_label_each(self, sequence_of(X), y)
         self.classes_, numbers = np.unique(y, return_inverse=True)
         self.coder_ = clone(coder)
         frozen = self.coder_ is coder  # FrozenEstimator: fitted before, to other samples perhaps
@@ -195,19 +195,6 @@ class ResidualClassifier(ClassifierMixin, CoderOwner):
         self._rule = ClassResiduals(
             self.coder_.dictionary_, carried.classes, len(self.classes_), carried.of_landmarks
         )
-
-    @staticmethod
-    def _validate_labels(X: ArrayLike, y: ArrayLike) -> NDArray:
-        if y is None:
-            raise ValueError(
-                "This ResidualClassifier estimator requires y to be passed, but the target y is "
-                "None."
-            )
-        labels: NDArray = column_or_1d(y, warn=True)
-        assert_all_finite(labels, input_name="y")
-        check_consistent_length(sequence_of(X), labels)
-        check_classification_targets(labels)
-        return labels
 
     @over_blocks(class_scores)
     def decision_function(self, X: ArrayLike) -> NDArray:

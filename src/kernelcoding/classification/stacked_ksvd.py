@@ -9,13 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import (
     Tags,
-    assert_all_finite,
-    check_consistent_length,
     check_random_state,
     get_tags,
 )
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from ..coders.base import fitted_with, options_of
 from ..coders.coding import code_samples
@@ -38,6 +34,7 @@ from ..validation import check_count, check_positive, number_of_atoms, samples
 from . import ridge
 from .classifiers import LinearClassifier
 from .label_frame import LabelFrame
+from .labels import one_label_each
 from .largest_score import LargestScoreMixin
 
 UPDATES = ("aksvd", "ksvd")
@@ -226,15 +223,7 @@ class BaseStackedKSVD(LargestScoreMixin, CodingTransformer):
     ) -> tuple[NDArray, NDArray]:
         # Double precision: weak directions of the kernel matrix matter to sparse codes.
         checked = samples(self, X, kernel, reset=True, min_samples=2)
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
-                "is None."
-            )
-        labels = column_or_1d(y, warn=True)
-        assert_all_finite(labels, input_name="y")
-        check_consistent_length(checked, labels)
-        check_classification_targets(labels)
+        labels = one_label_each(self, checked, y)
         return with_type(checked, np.float64), labels
 
     def __sklearn_tags__(self) -> Tags:

@@ -21,7 +21,7 @@ from ..solvers.result import Options
 from .checkpoints import check_checkpoint
 from .checks import check_forgetting, check_online, counting_labelled, tell_zero_codes
 from .class_wise_learning import ClassWiseDictionaryLearning, learns_from_batches
-from .far import at_hand
+from .far import labels_at_hand
 from .frames import Frame, LandmarkFrame
 from .learner import AtomLearner, Snapshot
 from .loop import Progress
@@ -233,7 +233,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         coder, kernel = self._checked()
         X = self._validate_training(X, kernel)
         weight = self._checked_weight(sample_weight, X)
-        labels = at_hand(y, X)
+        labels = labels_at_hand(y, X)
         self._check_far(X)
         self._forget_classes()
         learn = self._learn_classes if self.per_class else self._learn
@@ -318,7 +318,7 @@ class KernelDictionaryLearning(ClassWiseDictionaryLearning):
         X = self._validate_training(X, kernel, reset=first)
         weight = self._checked_weight(sample_weight, X)
         if first:
-            labels = None if y is None else np.asarray(y)
+            labels = labels_at_hand(y, X)
             coder = self._begin(coder, kernel, X, labels, weight)
         else:
             coder = coder._with_labels_of(self.coder_)
