@@ -123,7 +123,7 @@ def test_landmarks_of_a_given_matrix_are_chosen_by_name(estimator, landmarks, da
     K = data[0] @ data[0].T
     given = K[:4] if landmarks == "rows" else np.arange(4)
     model = clone(estimator).set_params(landmarks=given)
-    with pytest.raises(ValueError, match="landmarks cannot be points .* by n_landmarks"):
+    with pytest.raises(ValueError, match=r"landmarks cannot be points .* by n_landmarks"):
         model.fit(K, [0, 1] * 3)
     model.set_params(landmarks="greedy", n_landmarks=4).fit(K, [0, 1] * 3)
 
