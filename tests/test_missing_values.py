@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
 import kernelcoding as kc
+from kernelcoding.kernels import Gaussian, Linear, MultipleKernel
 
 ESTIMATORS = [
     kc.KernelSparseCoder(),
@@ -77,3 +79,56 @@ def test_infinity_is_another_matter(samples):
     X[0, 0] = np.inf
     with pytest.raises(ValueError, match="infinity"):
         kc.KernelSparseCoder().fit(X)
+
+
+SAMPLES = np.random.default_rng(3).normal(size=(12, 3))
+ALIGNED = kc.KernelLearning(weights="alignment")
+HELD_OUT = kc.KernelLearning(criterion="held-out")
+LABELLED = {
+    "residual rule": kc.ResidualClassifier(),
+    "residual rule of learned atoms": kc.ResidualClassifier(ESTIMATORS[1]),
+    "supervised coding": ESTIMATORS[3],
+    "K-SVD": kc.LabelConsistentKSVD(n_atoms=6, max_iter=2),
+    "pairs": kc.KernelDictionaryPairLearning("rbf", n_atoms=6),
+    "groups": kc.KernelSparseCoder(groups="y"),
+    "held-out kernel": kc.KernelSparseCoder(learn_kernel=HELD_OUT),
+    "aligned kernels": kc.KernelSparseCoder(
+        MultipleKernel([Gaussian("median"), Linear()]), learn_kernel=ALIGNED
+    ),
+    "learned atoms": ESTIMATORS[1],
+    "class-wise atoms": kc.KernelDictionaryLearning(n_atoms=6, max_iter=2, per_class=True),
+}
+EACH = pytest.mark.parametrize("estimator", LABELLED.values(), ids=LABELLED.keys())
+MISSING = r"y has missing labels \(NaN or None\) in 4 places"
+UNKNOWN = {
+    "NaN in a list": (["a", "b", float("nan")], MISSING),
+    "None in a list": (["a", "b", None], MISSING),
+    "NaN among objects": (np.array(["a", "b", np.nan], dtype=object), MISSING),
+    "None among objects": (np.array(["a", "b", None], dtype=object), MISSING),
+    "None among numbers": (np.array([0, 1, None], dtype=object), MISSING),
+    "no date": (np.array(["2020-01-01", "2021-01-01", "NaT"], "datetime64[D]"), MISSING),
+    "NaN among numbers": (np.array([0.0, 1.0, np.nan]), "Input y contains NaN"),
+}
+
+
+@EACH
+@pytest.mark.parametrize(("labels", "message"), UNKNOWN.values(), ids=UNKNOWN.keys())
+def test_missing_labels_are_refused(estimator, labels, message):
+    y = labels * 4 if isinstance(labels, list) else np.tile(labels, 4)
+    with pytest.raises(ValueError, match=message):
+        clone(estimator).fit(SAMPLES, y)
+
+
+@EACH
+@pytest.mark.parametrize("dtype", ["object", "string", "category"])
+def test_missing_labels_of_a_data_frame_are_refused(estimator, dtype):
+    pandas = pytest.importorskip("pandas")
+    y = pandas.Series(["a", "b", None] * 4, dtype=dtype)
+    for labels in (y, y.to_frame()):
+        with pytest.raises(ValueError, match=MISSING):
+            clone(estimator).fit(SAMPLES, labels)
+
+
+def test_missing_labels_of_a_batch_are_refused():
+    with pytest.raises(ValueError, match=MISSING):
+        clone(ESTIMATORS[1]).partial_fit(SAMPLES, ["a", "b", float("nan")] * 4)

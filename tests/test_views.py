@@ -237,6 +237,7 @@ CLASSIFIERS = [
     kc.ResidualClassifier(kc.KernelSparseCoder(alpha=0.05)),
     kc.SupervisedKernelCoding(kc.KernelSparseCoder(alpha=0.05), n_atoms=9, max_iter=2),
     kc.LabelConsistentKSVD("linear", n_atoms=9, max_iter=2),
+    kc.KernelDictionaryPairLearning("linear", n_atoms=9),
     make_pipeline(kc.KernelSparseCoder(alpha=0.05), LogisticRegression()),
 ]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
+from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import validate_data
 
 from .codes import Codes, is_csr
@@ -267,6 +267,36 @@ def _set_names(estimator: BaseEstimator, X: Any, n_features: int | None) -> None
     if is_frame(X) and all(isinstance(name, str) for name in X.columns):
         estimator.n_features_in_ = len(X.columns)
         estimator.feature_names_in_ = np.asarray(list(X.columns), dtype=object)
+
+
+def refuse_missing_labels(y: Any) -> None:
+    """Refuse labels that are None, NaN, NaT or pandas' NA, and infinite ones: ValueError."""
+    if y is None or sparse.issparse(y):
+        return
+    # A list is looked at as it is: as an array, a missing name would be the name "nan".
+    labels = y if isinstance(y, (list, tuple)) else np.asarray(y)
+    missing = 0
+    if isinstance(labels, (list, tuple)):
+        missing = sum(map(_is_missing, labels))
+    elif labels.dtype == object:
+        missing = sum(map(_is_missing, labels.ravel()))
+    elif labels.dtype.kind in "mM":
+        missing = int(np.isnat(labels).sum())
+    else:
+        assert_all_finite(labels, input_name="y")
+    if missing:
+        raise ValueError(f"y has missing labels (NaN or None) in {missing} places.")
+
+
+def _is_missing(label: Any) -> bool:
+    if label is None:
+        return True
+    try:
+        return bool(label != label)  # only NaN and NaT differ from themselves
+    except TypeError:  # NA says neither
+        return True
+    except ValueError:  # not one label, but several
+        return False
 
 
 def check_codes(codes: Any, n_atoms: int, n_samples: int | None = None) -> Codes:

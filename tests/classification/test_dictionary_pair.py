@@ -219,6 +219,21 @@ def test_covariances(rng):
     assert_array_equal(model.predict(X) == "wide", model.decision_function(X) > 0)
 
 
+def test_texts_are_the_vectors_of_their_letters(rng):
+    letters = np.array(list("abcd"))
+    y = np.repeat(["first", "last"], 20)
+    words = ["".join(rng.choice(letters[s : s + 3], 6)) for s in np.repeat([0, 1], 20)]
+    counts = np.array([[word.count(letter) for letter in letters] for word in words], float)
+
+    def common(X, Z):
+        return np.array([[sum(x.count(a) * z.count(a) for a in letters) for z in Z] for x in X])
+
+    texts = PairLearning(common, n_atoms=6, n_landmarks=12).fit(words, y)
+    vectors = PairLearning("linear", n_atoms=6, n_landmarks=12).fit(counts, y)
+    assert texts.transform(words).dtype == np.float64
+    assert_allclose(texts.decision_function(words), vectors.decision_function(counts), atol=1e-8)
+
+
 def test_classes_of_different_sizes_and_of_one_sample(digits):
     X, y, _, _ = digits
     kept = np.flatnonzero((y == 0) | (y == 1))

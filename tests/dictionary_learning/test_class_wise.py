@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
 import kernelcoding as kc
-from kernelcoding.kernels import Gaussian
+from kernelcoding.kernels import Gaussian, Linear, MultipleKernel, Normalized, Precomputed, View
 
 X, Y = load_digits(return_X_y=True)
 X, Y, Q = normalize(X[:120]), Y[:120] % 3, normalize(X[120:150])
@@ -176,6 +177,30 @@ def test_given_similarities_are_those_of_the_class():
         same = class_wise(given, **changes).fit(matrix, NAMES)
         assert_allclose(same.objective_history_, points.objective_history_, rtol=1e-9)
         assert_allclose(same.transform(queries), points.transform(Q), atol=1e-7)
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 45])
+@pytest.mark.parametrize("told", [False, True], ids=["dict", "told which is a matrix"])
+def test_a_matrix_among_views_is_that_of_the_class(told, n_landmarks):
+    rest = sparse.csr_array(X[:, 32:])
+    matrix = {"left": Gaussian(1.0)(X[:, :32]), "right": rest}
+    queries = {"left": Gaussian(1.0)(Q[:, :32], X[:, :32]), "right": sparse.csr_array(Q[:, 32:])}
+    kernels = [View("left", Normalized(Precomputed())), View("right", Linear())]
+    coder = kc.KernelSparseCoder(MultipleKernel(kernels), alpha=0.02)
+    given = kc.Views(matrix, precomputed=["left"]) if told else matrix
+    same = class_wise(coder, n_landmarks=n_landmarks).fit(given, NAMES)
+    kernels = [View(slice(0, 32), Gaussian(1.0)), View(slice(32, None), Linear())]
+    coder = kc.KernelSparseCoder(MultipleKernel(kernels), alpha=0.02)
+    points = class_wise(coder, n_landmarks=n_landmarks).fit(X, NAMES)
+    assert_allclose(same.objective_history_, points.objective_history_, rtol=1e-9)
+    assert_allclose(same.transform(queries), points.transform(Q), atol=1e-7)
+
+
+def test_a_matrix_among_columns_is_not_taken_apart():
+    wide = np.hstack([Gaussian(1.0)(X), X])
+    kernel = View(slice(0, 120), Precomputed()) + View(slice(120, None), Linear())
+    with pytest.raises(ValueError, match="columns of an array cannot be taken apart by classes"):
+        class_wise(kc.KernelSparseCoder(kernel)).fit(wide, NAMES)
 
 
 def test_weights_of_samples_are_copies_and_zero_is_absence():

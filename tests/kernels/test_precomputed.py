@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
+import kernelcoding as kc
 from kernelcoding import KernelSparseCoder
 from kernelcoding.kernels import (
     CallableKernel,
@@ -101,6 +102,30 @@ def test_precomputed_refuses(data):
         kernel.between(kernel.prepare(C[:, :3]), kernel.prepare(K, np.arange(6)))
     with pytest.raises(ValueError, match=r"set Precomputed\(self_similarity"):
         Normalized(kernel)(C, K)
+
+
+CODER = KernelSparseCoder("precomputed")
+
+
+@pytest.mark.parametrize("landmarks", ["rows", "places"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        kc.KernelDictionaryLearning(CODER, n_atoms=3),
+        kc.KernelDictionaryLearning(CODER, n_atoms=3, per_class=True),
+        kc.SupervisedKernelCoding(CODER, n_atoms=3),
+        kc.KernelDictionaryPairLearning("precomputed", n_atoms=3),
+        kc.LandmarkMap("precomputed"),
+    ],
+    ids=["learning", "class-wise", "supervised", "pairs", "map"],
+)
+def test_landmarks_of_a_given_matrix_are_chosen_by_name(estimator, landmarks, data):
+    K = data[0] @ data[0].T
+    given = K[:4] if landmarks == "rows" else np.arange(4)
+    model = clone(estimator).set_params(landmarks=given)
+    with pytest.raises(ValueError, match=r"landmarks cannot be points .* by n_landmarks"):
+        model.fit(K, [0, 1] * 3)
+    model.set_params(landmarks="greedy", n_landmarks=4).fit(K, [0, 1] * 3)
 
 
 # -- callables --------------------------------------------------------------------------------

@@ -9,12 +9,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..validation import number_of_atoms, require_target
+from ..validation import number_of_atoms, refuse_missing_labels, require_target
 
 
 def one_label_each(estimator: BaseEstimator, y: ArrayLike | None, samples: Sized) -> NDArray:
     """Labels of any kind, one per sample, (n,)."""
-    labels: NDArray = column_or_1d(require_target(estimator, y), warn=True)
+    given = require_target(estimator, y)
+    refuse_missing_labels(given)
+    labels: NDArray = column_or_1d(given, warn=True)
     assert_all_finite(labels, input_name="y")
     check_consistent_length(samples, labels)
     check_classification_targets(labels)

@@ -14,8 +14,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils import Tags, check_random_state, gen_batches, get_tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..coders.base import with_kernel_object
 from ..coders.sparse import KernelSparseCoder
@@ -24,18 +23,17 @@ from ..dictionary.building import choose_landmarks, given_landmarks
 from ..dictionary.choosing import named_choice
 from ..dictionary_learning.loop import Alternation, Progress
 from ..dictionary_learning.starts import shares
-from ..distributed.methods import one_vector, over_blocks, refuse_lazy
+from ..distributed.methods import one_vector, over_blocks
 from ..kernels import Kernel, Linear, as_kernel
 from ..kernels.names import KernelLike
 from ..memory import announce, memory_advice
-from ..stacks import Stack, stack_of
+from ..stacks import Stack, precision
 from ..validation import (
     check_count,
     check_positive,
-    refuse_sparse,
     samples,
 )
-from .checks import atoms_for_classes
+from .checks import atoms_for_classes, one_label_each
 from .largest_score import LargestScoreMixin
 from .pair_learning import ClassPair, ClassSamples, PairLearner, Weights, of_landmarks, of_samples
 
@@ -291,7 +289,7 @@ class KernelDictionaryPairLearning(
             In the precision of X.
         """
         X = self._validate_query(X)
-        codes = np.empty((len(X), self.analysis_.shape[1]), dtype=X.dtype)
+        codes = np.empty((len(X), self.analysis_.shape[1]), dtype=precision(X))
         for rows, similarity in self._similarities(X):
             codes[rows] = similarity @ self.analysis_
         return codes
@@ -332,19 +330,8 @@ class KernelDictionaryPairLearning(
     def _validate_training(
         self, X: ArrayLike, y: ArrayLike, kernel: Kernel
     ) -> tuple[Stack, NDArray]:
-        refuse_lazy(self, X, training=True)
-        refuse_sparse(X, kernel)
-        checked, labels = validate_data(
-            self,
-            X,
-            y,
-            dtype=[np.float64, np.float32],
-            accept_sparse="csr",
-            allow_nd=kernel.input_ndim != 2,
-            ensure_min_samples=2,
-        )
-        check_classification_targets(labels)
-        return stack_of(checked), labels
+        checked = samples(self, X, kernel, reset=True, min_samples=2)
+        return checked, one_label_each(self, y, checked)
 
     def _validate_query(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self, "dictionary_")

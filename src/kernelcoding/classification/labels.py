@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import assert_all_finite
 
 from ..codes import is_csr
+from ..validation import refuse_missing_labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,12 @@ class Labels:
         """Check labels: one per sample, or an indicator matrix; ValueError says what is wrong."""
         if given is None:
             raise ValueError("requires y to be passed, but the target y is None.")
-        if isinstance(given, (list, tuple)):  # as an array, a missing name would be the name "nan"
-            _refuse_missing(given)
+        refuse_missing_labels(given)
         y: NDArray = given.toarray() if is_csr(given) else np.asarray(given)
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
             return cls._indicators(check_array(y, input_name="y"))
         y = column_or_1d(y, warn=True)
-        if y.dtype.kind in "OU":
-            _refuse_missing(y.tolist())
-        else:
-            assert_all_finite(y, input_name="y")
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         classes, numbers = np.unique(y, return_inverse=True)
         if len(classes) < 2:
@@ -125,12 +121,3 @@ class Labels:
 def one_for_two(scores: NDArray) -> NDArray:
     """Two classes need one number per sample: the second's score minus the first's."""
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-
-def _refuse_missing(labels: Iterable[object]) -> None:
-    # Only NaN differs from itself.
-    missing = sum(
-        label is None or (isinstance(label, float) and label != label) for label in labels
-    )
-    if missing:
-        raise ValueError(f"y has missing labels (NaN or None) in {missing} places.")

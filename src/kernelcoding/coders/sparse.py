@@ -15,7 +15,7 @@ from ..formulations import OnCandidates, Penalised
 from ..kernel_learning import KernelLearning
 from ..kernels.names import KernelLike
 from ..priors import L1, GroupL1
-from ..validation import check_count, check_positive
+from ..validation import check_count, check_positive, refuse_missing_labels
 from .base import AtomsLike, BaseKernelCoder, atom_indices
 
 
@@ -123,6 +123,7 @@ class KernelSparseCoder(BaseKernelCoder):
                 'with init="k-means++" or "random".'
             )
         check_consistent_length(X, y)
+        refuse_missing_labels(y)
         return column_or_1d(y)[index]
 
     def formulation(self) -> Penalised | OnCandidates:

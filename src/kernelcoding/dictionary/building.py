@@ -205,6 +205,12 @@ def choose_landmarks(
 
 def given_landmarks(kernel: Kernel, landmarks: ArrayLike, X: Stack) -> PointDictionary:
     """The user's own landmarks, checked against the samples."""
+    if kernel.uses_index:
+        raise ValueError(
+            "landmarks cannot be points where similarities come as a matrix, which compares the "
+            "training samples alone: give their number by n_landmarks, and a choice by name, such "
+            'as landmarks="k-means++".'
+        )
     points = with_type(as_points(landmarks, X), precision(X))
     if (not isinstance(points, Views) and points.ndim == 0) or len(points) == 0:
         raise ValueError("landmarks must hold at least one point.")

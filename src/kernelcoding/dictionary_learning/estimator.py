@@ -18,7 +18,7 @@ from ..kernels import Gaussian, Kernel
 from ..solvers.result import Options
 from .checkpoints import check_checkpoint
 from .checks import check_forgetting, tell_zero_codes
-from .far import at_hand
+from .far import labels_at_hand
 from .frames import Frame
 from .half_steps.learner import AtomLearner, Snapshot
 from .half_steps.point_learner import PointLearner
@@ -233,7 +233,7 @@ class KernelDictionaryLearning(OnlineDictionaryLearning):
         coder, kernel = self._checked()
         X = self._validate_training(X, kernel)
         weight = self._checked_weight(sample_weight, X)
-        labels = at_hand(y, X)
+        labels = labels_at_hand(y, X)
         self._check_far(X)
         self._forget_classes()
         learn = self._learn_classes if self.per_class else self._learn

@@ -14,6 +14,7 @@ from ..distributed.inputs import is_lazy
 from ..kernels import Kernel
 from ..selection import counting_rows, drawn_rows
 from ..stacks import Stack
+from ..validation import refuse_missing_labels
 
 MEASURED = 1000  # evenly spaced samples on which a kernel's parameters are measured
 FOLLOWED = 5000  # samples at random with which a kernel is learned
@@ -90,6 +91,13 @@ def at_hand(given: Any, X: Stack | Blocks) -> NDArray | None:
     if not isinstance(X, DaskSamples):
         return np.asarray(given)
     return np.concatenate([np.asarray(part) for part in computed(*same_blocks(X.given, given))])
+
+
+def labels_at_hand(y: Any, X: Stack | Blocks) -> NDArray | None:
+    """Labels of all samples in memory; ValueError where some are missing."""
+    labels = at_hand(y, X) if is_lazy(y) else y
+    refuse_missing_labels(labels)
+    return None if labels is None else np.asarray(labels)
 
 
 def measured(X: Stack | Blocks, sample_weight: NDArray | None) -> Stack:

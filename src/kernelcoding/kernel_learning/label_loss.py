@@ -23,6 +23,7 @@ from ..codes import Codes, dense, products, stacked, times, widened
 from ..formulations import Formulation
 from ..long_calls import eigh
 from ..problem import CodingProblem
+from ..validation import refuse_missing_labels
 from .held_out import Problems
 from .parts import Part
 from .ratio import RatioProblem
@@ -59,6 +60,7 @@ def truth_of(X: object, y: ArrayLike | None, settings: KernelLearning) -> Truth 
     """Labels that say classes; None where there are none, ValueError where they are required."""
     if y is None:
         return None
+    refuse_missing_labels(y)
     required = settings.criterion == HELD_OUT
     kind = type_of_target(y) if np.asarray(y).dtype != object else _kind_of_objects(y)
     if kind == "multilabel-indicator":

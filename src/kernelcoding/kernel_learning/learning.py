@@ -22,6 +22,7 @@ from ..kernels.base import Kernel
 from ..kernels.multiple import MultipleKernel
 from ..parallel import steady_blas
 from ..solvers.result import Convergence, Options
+from ..validation import refuse_missing_labels
 from .alignment import aligned_weights
 from .bounds import theta_bounds
 from .held_out import Problems
@@ -180,6 +181,7 @@ def prepared_start(
         if y is None:
             raise ValueError('weights="alignment" needs labels: call fit(X, y).')
         check_consistent_length(X, y)
+        refuse_missing_labels(y)
         weights = aligned_weights([child(X) for child in kernel.children], y)
     return MultipleKernel(list(kernel.children), weights.tolist())
 

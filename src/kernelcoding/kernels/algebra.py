@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..views import ViewName
+from ..stacks import Stack
+from ..views import ViewName, Views
 from .base import FeatureNames, Kernel, Prepared, Statistic
 
 __all__ = ["Composite", "Product", "Sum", "accumulate", "add_kernels", "multiply_kernels"]
@@ -104,6 +105,19 @@ class Composite(Kernel):
     def is_resolved(self) -> bool:
         """Whether every child is resolved."""
         return all(child.is_resolved for child in self.children)
+
+    def among(self, X: Stack, rows: NDArray) -> Stack:
+        """Some samples as a training set of their own, as each child has them."""
+        part = X[rows]
+        for child in self.children:
+            if not child.uses_index:
+                continue
+            own = child.among(X, rows)
+            if isinstance(part, Views):
+                stacks = {name: own.require(name) for name in child.views}
+                own = Views(part.stacks | stacks, part.precomputed)
+            part = own
+        return part
 
     def check(self, X: ArrayLike) -> NDArray:
         """Return X after every child has checked it."""

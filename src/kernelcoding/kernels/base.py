@@ -117,6 +117,10 @@ class Kernel(Component):
         """Whether no parameter waits for data."""
         return not isinstance(getattr(self, "gamma", None), str)
 
+    def among(self, X: Stack, rows: NDArray) -> Stack:
+        """Some samples as a training set of their own: of a given matrix, rows and columns."""
+        return X[np.ix_(rows, rows)] if self.uses_index else X[rows]
+
     # -- what a family implements ------------------------------------------------------------
 
     def check(self, X: ArrayLike) -> Stack:

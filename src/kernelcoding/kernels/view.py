@@ -100,6 +100,20 @@ class View(Wrapper):
             self.child.check(self._chosen(X))
         return whole
 
+    def among(self, X: Stack, rows: NDArray) -> Stack:
+        """Some samples as a training set of their own, this view as the inner kernel has it."""
+        views = self._as_views(X)
+        if views is not None and self._one_view:
+            name = self.views[0]
+            own, part = self.child.among(views.require(name), rows), views[rows]
+            return Views(part.stacks | {name: own}, part.precomputed)
+        if self.child.uses_index:
+            raise ValueError(
+                "View: similarities that are columns of an array cannot be taken apart by classes; "
+                'give the samples as views, {"gram": matrix, ...}, and View("gram", kernel).'
+            )
+        return X[rows]
+
     def prepare(self, X: Stack, index: NDArray | None = None) -> Prepared:
         """Return what the inner kernel prepared of its part."""
         with self._told():

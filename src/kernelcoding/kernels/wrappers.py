@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..stacks import Stack
 from ..views import ViewName
 from .base import FeatureNames, Kernel, Prepared, Statistic
 
@@ -70,6 +71,10 @@ class Wrapper(Kernel):
     def is_resolved(self) -> bool:
         """Return the inner kernel's."""
         return self.child.is_resolved
+
+    def among(self, X: Stack, rows: NDArray) -> Stack:
+        """Return the inner kernel's."""
+        return self.child.among(X, rows)
 
     def check(self, X: ArrayLike) -> NDArray:
         """Return X as the inner kernel checked it."""

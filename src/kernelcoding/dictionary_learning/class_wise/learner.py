@@ -77,10 +77,8 @@ def class_parts(
     for number, (members, count) in enumerate(atoms):
         rows, columns = present[members], np.arange(done, done + count)
         few = None if landmarks is None else max(count, landmarks[number][1])
-        # Of given similarities, those of the class among itself.
-        samples = X[np.ix_(rows, rows)] if kernel.uses_index else X[rows]
         weight = None if sample_weight is None else sample_weight[rows]
-        parts.append(ClassPart(rows, columns, samples, weight, few))
+        parts.append(ClassPart(rows, columns, kernel.among(X, rows), weight, few))
         done += count
     return parts
 

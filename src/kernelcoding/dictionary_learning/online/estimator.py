@@ -16,6 +16,7 @@ from ...kernel_learning import as_settings, prepared_start
 from ...kernels import Kernel
 from ..checks import check_online, counting_labelled, tell_zero_codes
 from ..class_wise.estimator import ClassWiseDictionaryLearning
+from ..far import labels_at_hand
 from ..frames import Frame, LandmarkFrame
 from ..state import unit_norms
 from ..sums import Sums
@@ -90,7 +91,7 @@ class OnlineDictionaryLearning(ClassWiseDictionaryLearning):
         X = self._validate_training(X, kernel, reset=first)
         weight = self._checked_weight(sample_weight, X)
         if first:
-            labels = None if y is None else np.asarray(y)
+            labels = labels_at_hand(y, X)
             coder = self._begin(coder, kernel, X, labels, weight)
         else:
             coder = coder._with_labels_of(self.coder_)
