@@ -83,7 +83,8 @@ def test_models_and_samples_must_fit_together(files):
         said = failed(command, model, "samples.npy", "--out", "result.xlsx")
         assert "--out must end in .npz, .npy, .csv, got result.xlsx" in said
         assert "is not a model file" in failed(command, "data.npz", "samples.npy")
-        assert "No such file" in failed(command, "nothing.kc", "samples.npy")
+        assert failed(command, "nothing.kc", "samples.npy") == "Error: nothing.kc does not exist.\n"
+        assert "new is a folder, which is not what this model" in failed(command, model, "new")
     persistence.save(kc.kernels.Linear(), "kernel.kc")
     assert "holds a Linear, which has no codes" in failed("encode", "kernel.kc", "samples.npy")
     assert "holds a Linear, which predicts no labels" in failed(
@@ -118,7 +119,11 @@ def test_a_wrong_suffix_is_noticed_before_the_work(files, monkeypatch):
     [
         (KeyboardInterrupt(), 130, "Interrupted."),
         (MemoryError(), 1, "Out of memory. Let fewer rows be atoms: --landmarks 2000"),
-        (PermissionError(13, "Permission denied", "model.kc"), 1, "Permission denied: 'model.kc'"),
+        (
+            PermissionError(13, "Permission denied", "model.kc"),
+            1,
+            "Error: model.kc: Permission denied.",
+        ),
     ],
 )
 def test_troubles_of_the_machine_are_said(trouble, code, message, files, monkeypatch):
