@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernelcoding as kc
-from helpers.commands import done, failed, invoke, write_samples
+from helpers.commands import done, failed, invoke, noted, write_samples
 from kernelcoding import memory_budget, persistence
 from kernelcoding.coders import coding
 from kernelcoding.model_search import CODERS
@@ -39,7 +39,7 @@ def files(tmp_path, monkeypatch):
         (["data.npz", "--coder", "llc", "--alpha", "0.1"], "--coder llc has no alpha. Leave"),
         (["data.npz", "--kernel", "cubic"], "unknown kernel name 'cubic'; the names are linear"),
         (["data.npz", "--kernel", "linear", "--gamma", "1"], "--kernel linear has no gamma"),
-        (["data.npz", "--gamma", "wide"], "--gamma must be a number, median or scale, got 'wide'"),
+        (["data.npz", "--gamma", "wide"], "a multiple such as 0.3*median, or scale, got 'wide'"),
         (["data.npz", "--gamma", "-1"], "gamma"),
         (["data.npz", "--alpha", "-1"], "alpha"),
         (["data.npz", "--atoms", "0"], "atoms"),
@@ -135,6 +135,17 @@ def test_troubles_of_the_machine_are_said(trouble, code, message, files, monkeyp
     assert result.exit_code == code
     assert message in result.stderr
     assert result.stdout == ""
+
+
+def test_a_wrong_kernel_is_the_only_thing_said_of_a_table(files):
+    said = failed("fit", "named.csv", "--target", "kind", "--kernel", "gauss", "--scale")
+    assert said.startswith("Error: unknown kernel name 'gauss'")
+
+
+def test_a_table_without_labels_is_noted_where_they_may_have_been_forgotten(files):
+    (said,) = noted("fit", "named.csv", "--search", "quick")
+    assert said.endswith("predicts nothing. --target names the column that holds labels.")
+    assert noted("fit", "named.csv", "--search", "quick", "--classifier", "none", "--force") == []
 
 
 def test_bugs_are_not_hidden(files, monkeypatch):

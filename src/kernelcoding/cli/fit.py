@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from .. import persistence
+from ..kernels import as_kernel
 from ..model_search import Choices
 from ..own_data.fitting import FittedModel, fit_model
 from ..own_data.left_out import evaluate_left_out
@@ -167,7 +168,8 @@ def fit_command(
         n_jobs=n_jobs,
         seed=seed,
     )
-    choices.kernel_of(choices.gamma)  # a kernel without a width is told before the work
+    as_kernel(choices.kernel)  # what no kernel is called is told before the work, and so is
+    choices.kernel_of(choices.gamma)  # a width that the kernel does not have
     if any(path.is_dir() for path in data):
         given = {"--target": target, "--groups": groups, "--kernel": kernel, "--drop": drop,
                  "--columns": columns, "--keep": keep, "--types": types, "--header": header,
@@ -215,7 +217,10 @@ def _width(gamma: str | None) -> str | float | None:
     try:
         return float(gamma)
     except ValueError:
-        raise ValueError(f"--gamma must be a number, median or scale, got {gamma!r}.") from None
+        raise ValueError(
+            "--gamma must be a number, median, a multiple such as 0.3*median, or scale, "
+            f"got {gamma!r}."
+        ) from None
 
 
 def _told_types(types: Names) -> dict[str, str]:
@@ -253,6 +258,11 @@ def _wishes(
 def _effort(search: Effort, samples: LabelledSamples, choices: Choices) -> str:
     """No search where there is nothing to compare, with a word where one might expect it."""
     if samples.y is None or choices.classifier == "none":
+        if search is not Effort.none and choices.classifier is None:
+            note(
+                "There are no labels, so the model codes samples and predicts nothing. "
+                "--target names the column that holds labels."
+            )
         return "none"
     if search is not Effort.none and samples.y.ndim != 1:
         note("Several labels per sample: models are not compared, --search none is meant.")
