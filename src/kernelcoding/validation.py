@@ -146,38 +146,57 @@ def _array(
         # Arrays from other processes may begin at any byte, and are computed with in other ways.
         return np.require(checked, requirements="A")
     except ValueError as error:
-        if kernel.input_ndim == 2 and np.ndim(X) == 3:
-            raise ValueError(
-                f"{error} These samples are matrices of shape {np.shape(X)[1:]}, and the kernel "
-                "compares vectors: for symmetric positive definite matrices use the kernel "
-                '"log-euclidean" or "stein", for bases of subspaces "projection"; or make vectors '
-                "of them, X.reshape(len(X), -1)."
-            ) from None
-        if getattr(kernel, "uses_index", False) and "features, but" in str(error):
-            raise ValueError(
-                f"{error} With a precomputed kernel these are the similarities of new samples "
-                "(rows) to all training samples (columns): K[np.ix_(test, train)]."
-            ) from None
-        if "could not convert string to float" in str(error):
-            raise ValueError(
-                f"{error}.{_where_texts(X)} This kernel compares numbers: leave such columns out, "
-                "encode them (sklearn.preprocessing.OneHotEncoder), or give a kernel of your own, "
-                "a function f(X, Z) -> (n, m), which takes any samples."
-            ) from None
-        if "contains NaN" not in str(error):
+        told = _explained(str(error), estimator, X, kernel)
+        if told is None:
             raise
-        raise ValueError(
+        raise ValueError(told) from None
+
+
+def _explained(error: str, estimator: BaseEstimator, X: Any, kernel: TakesSamples) -> str | None:
+    """What scikit-learn's error means for this kernel, and what to do; None: it says all."""
+    if kernel.input_ndim == 2 and np.ndim(X) == 3:
+        return (
+            f"{error} These samples are matrices of shape {np.shape(X)[1:]}, and the kernel "
+            "compares vectors: for symmetric positive definite matrices use the kernel "
+            '"log-euclidean" or "stein", for bases of subspaces "projection"; or make vectors '
+            "of them, X.reshape(len(X), -1)."
+        )
+    if getattr(kernel, "uses_index", False) and "features, but" in error:
+        return (
+            f"{error} With a precomputed kernel these are the similarities of new samples "
+            "(rows) to all training samples (columns): K[np.ix_(test, train)]."
+        )
+    if _are_texts(X):
+        return (
+            "These samples are texts, and this kernel compares numbers: make vectors of them "
+            "first (sklearn.feature_extraction.text.TfidfVectorizer), or give a kernel of your "
+            "own, a function f(X, Z) -> (n, m), which takes any samples."
+        )
+    if "could not convert string to float" in error:
+        return (
+            f"{error}.{_where_texts(X)} This kernel compares numbers: leave such columns out, "
+            "encode them (sklearn.preprocessing.OneHotEncoder), or give a kernel of your own, "
+            "a function f(X, Z) -> (n, m), which takes any samples."
+        )
+    if "contains NaN" in error:
+        return (
             f"Input X contains NaN{_where_missing(X)}. {type(estimator).__name__} compares whole "
             "samples, and distances over known numbers alone make no positive definite kernel: "
             "fill missing numbers in, for example by sklearn.impute.SimpleImputer() as the first "
             "step of a pipeline."
-        ) from None
+        )
+    return None
 
 
 def refuse_sparse(X: Any, kernel: TakesSamples) -> None:
     """Refuse sparse samples for a kernel that looks at whole ones: TypeError, as scikit-learn."""
     if sparse.issparse(X) and not kernel.takes_sparse:
         raise TypeError(NO_SPARSE.format(owner=type(kernel).__name__))
+
+
+def _are_texts(X: Any) -> bool:
+    """Whether samples are a sequence of texts, a text each."""
+    return isinstance(X, (list, tuple, np.ndarray)) and len(X) > 0 and isinstance(X[0], str)
 
 
 def _where_texts(X: Any) -> str:
