@@ -146,14 +146,14 @@ def _array(
         # Arrays from other processes may begin at any byte, and are computed with in other ways.
         return np.require(checked, requirements="A")
     except ValueError as error:
-        advice = _advice(str(error), estimator, X, kernel)
-        if advice is None:
+        told = _explained(str(error), estimator, X, kernel)
+        if told is None:
             raise
-        raise ValueError(advice) from None
+        raise ValueError(told) from None
 
 
-def _advice(error: str, estimator: BaseEstimator, X: Any, kernel: TakesSamples) -> str | None:
-    """What scikit-learn says of samples, and what to do about it; None where it says all."""
+def _explained(error: str, estimator: BaseEstimator, X: Any, kernel: TakesSamples) -> str | None:
+    """What scikit-learn's error means for this kernel, and what to do; None: it says all."""
     if kernel.input_ndim == 2 and np.ndim(X) == 3:
         return (
             f"{error} These samples are matrices of shape {np.shape(X)[1:]}, and the kernel "
@@ -165,6 +165,12 @@ def _advice(error: str, estimator: BaseEstimator, X: Any, kernel: TakesSamples) 
         return (
             f"{error} With a precomputed kernel these are the similarities of new samples "
             "(rows) to all training samples (columns): K[np.ix_(test, train)]."
+        )
+    if _are_texts(X):
+        return (
+            "These samples are texts, and this kernel compares numbers: make vectors of them "
+            "first (sklearn.feature_extraction.text.TfidfVectorizer), or give a kernel of your "
+            "own, a function f(X, Z) -> (n, m), which takes any samples."
         )
     if "could not convert string to float" in error:
         return (
@@ -186,6 +192,11 @@ def refuse_sparse(X: Any, kernel: TakesSamples) -> None:
     """Refuse sparse samples for a kernel that looks at whole ones: TypeError, as scikit-learn."""
     if sparse.issparse(X) and not kernel.takes_sparse:
         raise TypeError(NO_SPARSE.format(owner=type(kernel).__name__))
+
+
+def _are_texts(X: Any) -> bool:
+    """Whether samples are a sequence of texts, a text each."""
+    return isinstance(X, (list, tuple, np.ndarray)) and len(X) > 0 and isinstance(X[0], str)
 
 
 def _where_texts(X: Any) -> str:

@@ -1,6 +1,7 @@
 """Parts and wholes: what is compiled once, what is not compiled at all, and who is told."""
 
 import logging
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -78,7 +79,9 @@ def test_equal_options_are_equal():
     assert plain != other != same
 
 
-def test_a_long_wait_is_explained_once(monkeypatch, caplog):
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_long_wait_is_explained_once(is_terminal, monkeypatch, caplog):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal, raising=False)
     monkeypatch.setattr(jit, "LONG", 0.0)
     jit._tell.cache_clear()
     caplog.set_level(logging.INFO, "kernelcoding")
@@ -87,6 +90,8 @@ def test_a_long_wait_is_explained_once(monkeypatch, caplog):
     second(np.arange(3.0))
     (record,) = [one for one in caplog.records if one.name == "kernelcoding"]
     assert "warm-up" in record.getMessage()
+    # Without any set-up of logging, warnings alone are seen.
+    assert (record.levelno == logging.WARNING) is is_terminal
 
 
 def test_threads_that_compile_at_once_leave_numba_as_it_was():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernelcoding as kc
-from helpers.commands import done, failed, invoke, write_samples
+from helpers.commands import done, failed, invoke, noted, write_samples
 from kernelcoding import memory_budget, persistence
 from kernelcoding.coders import coding
 from kernelcoding.model_search import CODERS
@@ -39,7 +39,7 @@ def files(tmp_path, monkeypatch):
         (["data.npz", "--coder", "llc", "--alpha", "0.1"], "--coder llc has no alpha. Leave"),
         (["data.npz", "--kernel", "cubic"], "unknown kernel name 'cubic'; the names are linear"),
         (["data.npz", "--kernel", "linear", "--gamma", "1"], "--kernel linear has no gamma"),
-        (["data.npz", "--gamma", "wide"], "--gamma must be a number, median or scale, got 'wide'"),
+        (["data.npz", "--gamma", "wide"], "a multiple such as 0.3*median, or scale, got 'wide'"),
         (["data.npz", "--gamma", "-1"], "gamma"),
         (["data.npz", "--alpha", "-1"], "alpha"),
         (["data.npz", "--atoms", "0"], "atoms"),
@@ -83,7 +83,8 @@ def test_models_and_samples_must_fit_together(files):
         said = failed(command, model, "samples.npy", "--out", "result.xlsx")
         assert "--out must end in .npz, .npy, .csv, got result.xlsx" in said
         assert "is not a model file" in failed(command, "data.npz", "samples.npy")
-        assert "No such file" in failed(command, "nothing.kc", "samples.npy")
+        assert failed(command, "nothing.kc", "samples.npy") == "Error: nothing.kc does not exist.\n"
+        assert "new is a folder, which is not what this model" in failed(command, model, "new")
     persistence.save(kc.kernels.Linear(), "kernel.kc")
     assert "holds a Linear, which has no codes" in failed("encode", "kernel.kc", "samples.npy")
     assert "holds a Linear, which predicts no labels" in failed(
@@ -118,7 +119,11 @@ def test_a_wrong_suffix_is_noticed_before_the_work(files, monkeypatch):
     [
         (KeyboardInterrupt(), 130, "Interrupted."),
         (MemoryError(), 1, "Out of memory. Let fewer rows be atoms: --landmarks 2000"),
-        (PermissionError(13, "Permission denied", "model.kc"), 1, "Permission denied: 'model.kc'"),
+        (
+            PermissionError(13, "Permission denied", "model.kc"),
+            1,
+            "Error: model.kc: Permission denied.",
+        ),
     ],
 )
 def test_troubles_of_the_machine_are_said(trouble, code, message, files, monkeypatch):
@@ -130,6 +135,17 @@ def test_troubles_of_the_machine_are_said(trouble, code, message, files, monkeyp
     assert result.exit_code == code
     assert message in result.stderr
     assert result.stdout == ""
+
+
+def test_a_wrong_kernel_is_the_only_thing_said_of_a_table(files):
+    said = failed("fit", "named.csv", "--target", "kind", "--kernel", "gauss", "--scale")
+    assert said.startswith("Error: unknown kernel name 'gauss'")
+
+
+def test_a_table_without_labels_is_noted_where_they_may_have_been_forgotten(files):
+    (said,) = noted("fit", "named.csv", "--search", "quick")
+    assert said.endswith("predicts nothing. --target names the column that holds labels.")
+    assert noted("fit", "named.csv", "--search", "quick", "--classifier", "none", "--force") == []
 
 
 def test_bugs_are_not_hidden(files, monkeypatch):

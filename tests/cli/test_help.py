@@ -45,6 +45,7 @@ def test_data_sets_there_and_missing(tmp_path):
     assert str(tmp_path / "fmd") in lines["fmd", "images"]
     assert " no " in lines["virus", "8bit"]
     assert "datasets --how virus" in lines["virus", "8bit"]
+    assert ("fashion_mnist", "files") in lines  # the longest name has its gap, too
 
 
 def test_how_to_get_a_set(tmp_path):

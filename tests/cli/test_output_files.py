@@ -131,7 +131,7 @@ def test_tables_of_a_text_are_filled_and_the_text_is_not_replaced_by_the_page(
     assert "| kSC | " in page.read_text()
     assert page.read_text().startswith("# By hand\n")
     assert "Tables: page.md (nothing changed)" in done("report", runs, "--fill", "page.md")
-    assert "No such file" in failed("report", runs, "--fill", "other.md")
+    assert "other.md does not exist" in failed("report", runs, "--fill", "other.md")
 
 
 @pytest.mark.parametrize("command", [["fit", "nothing.csv"], ["demo"], ["reproduce", "digits"]])

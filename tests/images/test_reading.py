@@ -128,6 +128,13 @@ def test_unreadable_and_truncated_files_are_named(tmp_path, colour):
             read_all([colour, path])
 
 
+def test_a_message_names_a_path_once(tmp_path, colour):
+    path, *_ = broken_files(tmp_path, colour)
+    with pytest.raises(ValueError) as caught:
+        read_all([path])
+    assert str(caught.value).count(str(path)) == 1
+
+
 def test_skipping_keeps_the_rest_and_says_which(tmp_path, colour):
     cut = next(broken_files(tmp_path, colour))
     sources = [colour, cut, str(tmp_path / "missing.png"), colour[:5]]

@@ -143,6 +143,17 @@ def test_callable_diagonal_never_asks_for_the_matrix(rng):
     assert shapes == [(32, 32), (32, 32), (32, 32), (4, 4)]
 
 
+def test_a_function_of_pairs_that_fails_is_told_what_it_is_called_with(rng):
+    def of_a_pair(x, z):
+        return float(x @ z)
+
+    with pytest.raises(ValueError) as caught:
+        KernelSparseCoder(of_a_pair).fit(rng.normal(size=(9, 3)))
+    (note,) = caught.value.__notes__
+    assert "stacks of 9 and 9 samples" in note
+    assert "not that of a single pair" in note
+
+
 def test_callable_that_returns_a_wrong_shape():
     with pytest.raises(ValueError, match=r"return shape \(3, 2\).*got \(3,\).*whole stacks"):
         CallableKernel(lambda X, Z: X[:, 0])(np.ones((3, 1)), np.ones((2, 1)))

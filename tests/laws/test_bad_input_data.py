@@ -65,6 +65,8 @@ def test_sparse_and_complex_and_text(samples):
         kc.KernelSparseCoder().fit(samples + 1j)
     with pytest.raises(ValueError, match="could not convert string to float"):
         kc.KernelSparseCoder().fit([["a", "b"], ["c", "d"]])
+    with pytest.raises(ValueError, match=r"are texts.* make vectors of them.*TfidfVectorizer"):
+        kc.KernelSparseCoder().fit(["a b", "c d"])
 
 
 @pytest.mark.parametrize("kernel", ["log-euclidean", "stein"])

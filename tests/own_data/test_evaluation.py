@@ -50,6 +50,16 @@ def test_the_surest_samples_are_kept_first(model, record):
     assert record.coverage[5][1] == pytest.approx(100 * right[best].mean())
 
 
+def _residuals(model, x):
+    """Squared distance of a sample to what the atoms of each class make of it."""
+    rule, x = model[-1], model[:-1].transform(x)
+    code = rule.coder_.transform(x)
+    return {
+        name: rule.coder_.reconstruction_error(x, code * (rule.atom_classes_ == label))[0]
+        for label, name in enumerate(rule.classes_)
+    }
+
+
 def test_examples_have_atoms_of_known_classes(model, record):
     wrong = [example for example in record.examples if example.label != example.predicted]
     assert wrong
@@ -63,6 +73,8 @@ def test_examples_have_atoms_of_known_classes(model, record):
         assert len(example.residuals) == 3
         assert card.classes[0].label == example.predicted
         assert card.numbers == "Residual"
+        residual = _residuals(model, X[TEST][[row]])[example.predicted]
+        assert dict(example.residuals)[example.predicted] == pytest.approx(residual, rel=1e-4)
         code = model[-1].coder_.transform(model[:-1].transform(X[TEST][[row]]))[0]
         strongest = example.atoms[0]
         owner, atom = strongest.label.split(", atom ")

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 from html import escape
 
 import numpy as np
@@ -39,6 +40,18 @@ def test_the_page_says_it_all_and_escapes_it(page):
     assert not re.search(r"(src|href)=\"https?://", text)
 
 
+def test_no_axis_goes_beyond_all_samples(page):
+    found, path = page
+    right = write_evaluation(
+        replace(found, coverage=((50.0, 100.0), (100.0, 100.0)), calibration=()),
+        path.with_name("right.html"),
+    )
+    chart = re.search(r'<svg class="chart".*?</svg>', right.read_text(encoding="utf-8"))[0]
+    ticks = [float(tick) for tick in re.findall(r'class="y">([0-9.]+)<', chart)]
+    assert max(ticks) == 100
+    assert len(ticks) >= 3
+
+
 def test_a_browser_shows_it(page):
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -61,6 +74,8 @@ def test_a_browser_shows_it(page):
             assert shown.locator(".card").count() >= 5
             # Nothing is wider than the window; tables and matrices scroll in their own boxes.
             assert shown.evaluate("document.documentElement.scrollWidth") <= width
+            cut = "tiles => tiles.filter(t => t.scrollWidth > t.clientWidth + 1).length"
+            assert shown.eval_on_selector_all(".tile, .tile dd, .bar-value", cut) == 0
             shown.locator("#classes button.sort").nth(1).click()
             order = shown.locator("#classes th[aria-sort='descending']")
             assert order.count() == 1

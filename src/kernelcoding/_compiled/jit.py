@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import logging
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -94,9 +95,16 @@ def told() -> Iterator[None]:
 
 @cache
 def _tell() -> None:
-    logging.getLogger("kernelcoding").info(
-        "Compiling, once per machine; `kernelcoding warm-up` compiles everything at one go."
+    # Python shows warnings where nobody has set up logging: somebody is there who waits.
+    level = logging.WARNING if _is_watched() else logging.INFO
+    logging.getLogger("kernelcoding").log(
+        level, "Compiling, once per machine; `kernelcoding warm-up` compiles everything at one go."
     )
+
+
+def _is_watched() -> bool:
+    """Whether somebody reads the error stream as it is written: in a terminal or a notebook."""
+    return "ipykernel" in sys.modules or bool(sys.stderr is not None and sys.stderr.isatty())
 
 
 @contextmanager

@@ -69,6 +69,15 @@ class _Noted:
             note(sentence)
 
 
+def _sentence(error: Exception) -> str:
+    """What an error says, without the number that the system gives it."""
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return f"{error.filename} does not exist."
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}."
+    return str(error) or type(error).__name__
+
+
 def friendly(command: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
     """Turn errors that users can correct into one sentence and an exit code, without a traceback.
 
@@ -92,7 +101,7 @@ def friendly(command: Callable[Parameters, Returned]) -> Callable[Parameters, Re
             raise typer.Exit(INTERRUPTED) from None
         except (ValueError, OSError, ImportError, MemoryError) as error:
             Console(stderr=True, soft_wrap=True, markup=False, highlight=False).print(
-                f"Error: {str(error) or type(error).__name__}"
+                f"Error: {_sentence(error)}"
             )
             raise typer.Exit(FAILED) from None
 

@@ -10,8 +10,6 @@ import typer
 from .console import check_jobs, console, friendly
 from .output_files import check_output
 
-LINE = "{:<12}{:<15}{:<7}{}"
-
 
 @friendly
 def reproduce_command(
@@ -111,12 +109,13 @@ def datasets_command(
         for found in chosen:
             console.print(f"{found.name}, {found.form}: {found.how_to_get}\n", markup=False)
         return
-    # Plain lines: a table would cut paths to the width of the terminal.
-    console.print(LINE.format("set", "form", "there", "where, or how to get it"), markup=False)
+    lines = [("set", "form", "there", "where, or how to get it")]
     for found in sets:
         missing = "downloads itself" if found.can_download else f"datasets --how {found.name}"
         where = str(found.path) if found.present else found.problem or missing
-        there = "yes" if found.present else "no"
-        console.print(
-            LINE.format(found.name, found.form, there, where), markup=False, highlight=False
-        )
+        lines.append((found.name, found.form, "yes" if found.present else "no", where))
+    # Plain lines: a table would cut paths to the width of the terminal.
+    widths = [2 + max(map(len, column)) for column in list(zip(*lines, strict=True))[:-1]]
+    for *cells, where in lines:
+        padded = map(str.ljust, cells, widths)
+        console.print("".join(padded) + where, markup=False, highlight=False)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ..kernels import as_kernel
 from ..model_search import Choices
 from .console import check_jobs, friendly
 from .evaluate import check_report
@@ -159,7 +160,8 @@ def fit_command(
         n_jobs=n_jobs,
         seed=seed,
     )
-    choices.kernel_of(choices.gamma)  # a kernel without a width is told before the work
+    as_kernel(choices.kernel)  # what no kernel is called is told before the work, and so is
+    choices.kernel_of(choices.gamma)  # a width that the kernel does not have
     if any(path.is_dir() for path in data):
         given = {"--target": target, "--groups": groups, "--kernel": kernel, "--drop": drop,
                  "--columns": columns, "--keep": keep, "--types": types, "--header": header,
@@ -184,4 +186,7 @@ def _width(gamma: str | None) -> str | float | None:
     try:
         return float(gamma)
     except ValueError:
-        raise ValueError(f"--gamma must be a number, median or scale, got {gamma!r}.") from None
+        raise ValueError(
+            "--gamma must be a number, median, a multiple such as 0.3*median, or scale, "
+            f"got {gamma!r}."
+        ) from None

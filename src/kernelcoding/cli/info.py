@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -42,12 +43,8 @@ def info_command(model: Model) -> None:
 def _facts(fitted: Any, about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     steps = steps_of(fitted)
     yield "model", " → ".join(type(step).__name__ for _, step in steps)
-    settings = {
-        name: value
-        for name, value in steps[-1][1].get_params(deep=False).items()
-        if value is not None
-    }
-    yield "settings", ", ".join(f"{name}={value}" for name, value in settings.items())
+    settings = ", ".join(f"{name}={value}" for name, value in _chosen(steps[-1][1]).items())
+    yield "settings", settings or "as by default"
     yield from _sizes(fitted)
     yield from _data(about)
     if "certificate" in about:
@@ -59,6 +56,16 @@ def _facts(fitted: Any, about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     versions = about.get("versions") or {"kernelcoding": about.get("version")}
     yield "versions", ", ".join(f"{name} {value}" for name, value in versions.items())
     yield "file", f"format {about.get('format')}, written by kernelcoding {about.get('version')}"
+
+
+def _chosen(step: Any) -> dict[str, Any]:
+    """Settings that are not as by default; a model of scikit-learn has many that nobody chose."""
+    defaults = inspect.signature(type(step)).parameters
+    return {
+        name: value
+        for name, value in step.get_params(deep=False).items()
+        if repr(value) != repr(defaults[name].default)
+    }
 
 
 def _sizes(fitted: Any) -> Iterator[tuple[str, str]]:

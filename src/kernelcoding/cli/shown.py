@@ -56,9 +56,7 @@ def search_table(search: Mapping[str, Any]) -> Table:
     how = f"{search['folds']} folds of {search['rows_searched']:,} rows"
     if search["rows_compared"]:
         how = f"a quarter of {search['rows_compared']:,} rows left out"
-    table = plain_table(
-        f"Models: part of right labels in percent, {how}", ("model", "accuracy", "spread", "s")
-    )
+    table = plain_table(f"Models: accuracy in percent, {how}", ("model", "accuracy", "spread", "s"))
     table.add_column("settings", justify="left", overflow="fold")
     for row in sorted(search["table"], key=lambda row: -(row["accuracy"] or -1.0)):
         is_kept, accuracy = row["model"] == search["kept"], row["accuracy"]

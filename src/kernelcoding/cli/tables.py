@@ -104,6 +104,11 @@ def fit_table(
 def _effort(search: Effort, samples: LabelledSamples, choices: Choices) -> str:
     """No search where there is nothing to compare, with a word where one might expect it."""
     if samples.y is None or choices.classifier == "none":
+        if search is not Effort.none and choices.classifier is None:
+            note(
+                "There are no labels, so the model codes samples and predicts nothing. "
+                "--target names the column that holds labels."
+            )
         return "none"
     if search is not Effort.none and samples.y.ndim != 1:
         note("Several labels per sample: models are not compared, --search none is meant.")

@@ -82,7 +82,9 @@ def attempts(
         try:
             return function(index, source)
         except ValueError as error:
-            reason = f"Image {name_of(index, source)}: {error}"
+            # The reader of files names the path, too: once is enough.
+            told = str(error).removeprefix(f"{path_of(source)} ")
+            reason = f"Image {name_of(index, source)}: {told}"
             if on_error == "skip":
                 return Unusable(index, reason)
             raise ValueError(reason) from error
@@ -163,10 +165,16 @@ def list_of(sources: Iterable[Source]) -> list[Source]:
     return listed
 
 
+def path_of(source: object) -> str | os.PathLike | None:
+    """The path of an image that is a file."""
+    image = source.image if isinstance(source, Masked) else source
+    return image if isinstance(image, (str, os.PathLike)) else None
+
+
 def name_of(index: int, source: object) -> str:
     """How messages call a source: its place in the list, and its path if it has one."""
-    image = source.image if isinstance(source, Masked) else source
-    return f"{index} ({image})" if isinstance(image, (str, os.PathLike)) else str(index)
+    path = path_of(source)
+    return str(index) if path is None else f"{index} ({path})"
 
 
 def read_image(source: ImageLike) -> NDArray:

@@ -257,7 +257,15 @@ class CallableKernel(Kernel):
         return S if overwrite else S.copy()
 
     def _evaluate(self, left: NDArray, right: NDArray) -> NDArray:
-        found: Any = self.function(_handed_over(left), _handed_over(right))
+        try:
+            found: Any = self.function(_handed_over(left), _handed_over(right))
+        except Exception as error:
+            error.add_note(
+                f"This was in a kernel function of yours, called with stacks of {len(left)} and "
+                f"{len(right)} samples: it must return their ({len(left)}, {len(right)}) "
+                "similarities at once, not that of a single pair."
+            )
+            raise
         values = as_floats(found.toarray() if issparse(found) else found, "CallableKernel")
         expected = (len(left), len(right))
         if values.shape != expected:

@@ -57,7 +57,8 @@ class Outcome:
         for peer in self.peers:
             if peer.trial.scores:
                 gap = 100 * (self.kept.trial.mean - peer.trial.mean)
-                told.append(f"{gap:+.1f} points from {peer.name}")
+                side = "above" if gap >= 0 else "below"
+                told.append(f"{abs(gap):.1f} points {side} {peer.name}")
         settings = ", ".join(f"{name} {value}" for name, value in self.kept.settings.items())
         best = max(self.rows, key=lambda row: row.trial.mean)
         why = ""

@@ -44,13 +44,15 @@ def examples_of(
     typical = fine[:: max(1, len(fine) // N_EXAMPLES)][:N_EXAMPLES]
     shown = np.concatenate([wrong[:N_EXAMPLES], typical]).astype(int)
     classes = list(map(str, answers.classes))
-    atoms = _strongest_atoms(last, np.asarray(prepared)[shown], classes)
+    samples = np.asarray(prepared)[shown]
+    atoms = _strongest_atoms(last, samples, classes)
+    norms = _squared_norms(last, samples)
     return tuple(
         Example(
             str(truth[row]), str(given[row]), None, some, name=names[row],
-            **_by_class(last, answers, classes, int(row)),
+            **_by_class(last, answers, classes, int(row), float(norm)),
         )
-        for row, some in zip(shown, atoms, strict=True)
+        for row, some, norm in zip(shown, atoms, norms, strict=True)
     )  # fmt: skip
 
 
@@ -86,13 +88,21 @@ def _strongest_atoms(
     return found
 
 
+def _squared_norms(last: BaseEstimator, samples: NDArray) -> NDArray:
+    """``k(x, x)`` of samples, which the scores of the residual rule leave out; else zeros."""
+    if not isinstance(last, ResidualClassifier) or not len(samples):
+        return np.zeros(len(samples))
+    queries = last.coder_._validate_query(samples)
+    return last.coder_.dictionary_.similarities(queries)[0]
+
+
 def _by_class(
-    last: BaseEstimator, answers: Answers, classes: list[str], row: int
+    last: BaseEstimator, answers: Answers, classes: list[str], row: int, squared_norm: float
 ) -> dict[str, tuple[tuple[str, float], ...]]:
     """Residuals of the residual rule; of other models probabilities."""
     scores = answers.scores if isinstance(last, ResidualClassifier) else None
     if scores is not None and scores.ndim == 2:
-        residuals = (float(f"{-score:.5g}") for score in scores[row])
+        residuals = (float(f"{squared_norm - score:.5g}") for score in scores[row])
         return {"residuals": tuple(zip(classes, residuals, strict=True))}
     if answers.probabilities is None:
         return {}

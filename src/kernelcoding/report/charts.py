@@ -42,6 +42,7 @@ class Axes:
     x_ticks: Sequence[float] = ()
     log_x: bool = False
     log_y: bool = False
+    most_y: float = float("inf")  # there is nothing beyond, such as 100 percent: no tick either
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ def scales(series: Sequence[Series], axes: Axes, box: ChartBox) -> tuple[AxisSca
         for line in series
         for value in (*line.y, *line.low, *line.high, *(p[1] for p in line.paper))
     ]
+    low, high = padded(min(up), max(up), axes.log_y)
     return (
         AxisScale(
             *padded(min(across), max(across), axes.log_x, 0.04),
@@ -90,9 +92,7 @@ def scales(series: Sequence[Series], axes: Axes, box: ChartBox) -> tuple[AxisSca
             box.width - box.right,
             axes.log_x,
         ),
-        AxisScale(
-            *padded(min(up), max(up), axes.log_y), box.height - box.bottom, box.top, axes.log_y
-        ),
+        AxisScale(low, min(high, axes.most_y), box.height - box.bottom, box.top, axes.log_y),
     )
 
 

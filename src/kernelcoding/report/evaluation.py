@@ -53,7 +53,8 @@ def evaluation_page(record: EvaluationRecord) -> EvaluationPage:
 
 def _tiles(record: EvaluationRecord) -> tuple[Tile, ...]:
     is_better = record.low > record.majority
-    interval = f"{decimal(record.low)} to {decimal(record.high)} %"
+    # In a narrow tile it has two lines: no sign of percent alone on the second.
+    interval = f"{decimal(record.low)} to {decimal(record.high)}\N{NO-BREAK SPACE}%"
     tiles = [
         Tile(
             f"{decimal(record.accuracy)} %",
@@ -102,9 +103,8 @@ def _calibration(record: EvaluationRecord) -> Figure | None:
     )  # fmt: skip
     ends = (min(x), max(x))
     perfect = Series(PERFECT, "perfect", ends, ends, marks=False)
-    axes = Axes(
-        "Right labels against the largest probability", "largest probability, %", "right, %"
-    )
+    label = "Right labels against the largest probability"
+    axes = Axes(label, "largest probability, %", "right, %", most_y=100.0)
     loss = "" if record.log_loss is None else f" Log loss {record.log_loss:.3f}."
     caption = (
         "Right labels among samples of about the same largest probability, with 95 % intervals; on "
@@ -117,7 +117,8 @@ def _coverage(record: EvaluationRecord) -> Figure | None:
     if len(record.coverage) < 2:
         return None
     x, y = zip(*record.coverage, strict=True)
-    axes = Axes("Right labels against the samples kept", "samples kept, %", "right, %")
+    label = "Right labels against the samples kept"
+    axes = Axes(label, "samples kept, %", "right, %", most_y=100.0)
     caption = (
         f"Right labels where only samples of largest {record.certainty} are answered: "
         f"{counted(record.n_samples, 'sample')} at the right end."

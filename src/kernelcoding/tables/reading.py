@@ -56,6 +56,8 @@ def kind_of(path: Path) -> str:
 def _read_one(path: Path, request: Request) -> LabelledSamples:
     ending = kind_of(path)
     reader = READERS.get(ending)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, which is not what this model takes: give it a file.")
     if reader is None or (path.suffix.lower() == ".gz" and ending not in TEXTS):
         raise ValueError(f"{path}: expected a file ending in {', '.join(READERS)}, or .csv.gz.")
     if ending not in TEXTS:
