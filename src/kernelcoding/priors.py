@@ -345,7 +345,7 @@ class Locality(Prior):
         distances = np.sqrt(problem.squared_distances())
         rows = np.arange(len(distances))
         farthest = distances.argmax(axis=1)
-        unit = np.maximum(distances[rows, farthest], np.finfo(float).tiny)[:, None]
+        unit = np.where(distances.any(axis=1), distances[rows, farthest], 1.0)[:, None]
         relative = distances / unit
         exponent = np.minimum(2.0 * self.sigma * relative, LARGEST_EXPONENT)
         slopes = 2.0 * self.sigma * squares * np.exp(exponent)  # in the relative distance

@@ -79,8 +79,11 @@ def test_empty_sets_are_zero_vectors_with_a_warning(aggregator, sets):
     expected = aggregator.fit(sets).transform(sets)
     with_empty = [sets[0], np.empty((0, 4)), *sets[1:], []]
     aggregator.fit(with_empty)  # passed over in silence
-    with pytest.warns(UserWarning, match=r"2 of 6 descriptor sets are empty \(index 1, 5\)"):
+    with pytest.warns(
+        UserWarning, match=r"2 of 6 descriptor sets are empty \(index 1, 5\)"
+    ) as told:
         vectors = aggregator.transform(with_empty)
+    assert told[0].filename == __file__
     assert_array_equal(vectors[[1, 5]], 0.0)
     assert_array_equal(vectors[[0, 2, 3, 4]], expected)
     with pytest.warns(UserWarning, match="1 of 1 descriptor sets are empty"):

@@ -9,7 +9,9 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import normalize
 
 import kernelcoding as kc
+from kernelcoding.constraints import Free, Simplex, SumToOne
 from kernelcoding.kernels import Gaussian, Linear, MultipleKernel, Normalized, Precomputed, View
+from kernelcoding.priors import Locality
 
 X, Y = load_digits(return_X_y=True)
 X, Y, Q = normalize(X[:120]), Y[:120] % 3, normalize(X[120:150])
@@ -50,6 +52,14 @@ def test_every_class_learns_as_if_it_were_alone(coder):
     steps = min(len(part.objective_history_) for part in parts)
     together = np.average([p.objective_history_[:steps] for p in parts], axis=0, weights=sizes)
     assert_allclose(joint.objective_history_[:steps], together, rtol=1e-9)
+
+
+@pytest.mark.parametrize("constraint", [Free(), Simplex(), SumToOne()])
+def test_samples_that_are_their_only_atom_pull_nowhere(constraint):
+    coder = kc.KernelCoder(Gaussian(1.0), prior=Locality(), constraint=constraint)
+    dl = class_wise(coder, n_atoms=3).fit(X, NAMES)
+    assert dl.reconstruction_error(X).min() >= 0.0
+    assert np.all(np.diff(dl.objective_history_) <= 1e-12)
 
 
 def test_atoms_are_combinations_of_samples_of_their_class():

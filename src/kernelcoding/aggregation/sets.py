@@ -142,7 +142,7 @@ class DescriptorSets:
                 f"{len(empty)} of {len(self)} descriptor sets are empty (index {shown}): their "
                 "vectors are zero. Drop them if zero vectors are not wanted.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=6,  # transform is wrapped twice: for set_output, and for Dask
             )
 
 
