@@ -75,7 +75,8 @@ def test_a_browser_shows_it(page):
             # Nothing is wider than the window; tables and matrices scroll in their own boxes.
             assert shown.evaluate("document.documentElement.scrollWidth") <= width
             cut = "tiles => tiles.filter(t => t.scrollWidth > t.clientWidth + 1).length"
-            assert shown.eval_on_selector_all(".tile, .tile dd, .bar-value", cut) == 0
+            whole = ".tile, .tile dd, .bar-value, .strip .bar-label"
+            assert shown.eval_on_selector_all(whole, cut) == 0
             shown.locator("#classes button.sort").nth(1).click()
             order = shown.locator("#classes th[aria-sort='descending']")
             assert order.count() == 1

@@ -60,7 +60,10 @@ class ClassWeight(StrEnum):
 
 Data = Annotated[
     list[Path],
-    typer.Argument(help="CSV, TSV (also .gz), Parquet, NPY or NPZ (X, y) files; - is stdin."),
+    typer.Argument(
+        help="CSV, TSV (also .gz), Parquet, NPY or NPZ (X, y) files; - is stdin. Or a folder of "
+        "pictures."
+    ),
 ]
 Model = Annotated[Path, typer.Argument(help="File written by fit.")]
 Target = Annotated[
