@@ -76,6 +76,22 @@ def test_setting_a_name_and_a_nested_parameter_together():
         kc.KernelSparseCoder().set_params(kernel__width=3.0)
 
 
+PUBLIC = [getattr(kc, name) for name in kc.__all__ if isinstance(getattr(kc, name), type)]
+WITH_KERNEL = [
+    estimator
+    for estimator in PUBLIC
+    if hasattr(estimator, "get_params") and "kernel" in estimator().get_params()
+]
+
+
+@pytest.mark.parametrize("estimator", WITH_KERNEL, ids=lambda estimator: estimator.__name__)
+def test_the_width_of_a_kernel_given_by_name_can_be_set(estimator):
+    model = estimator(kernel="rbf").set_params(kernel__gamma=3.0)
+    assert repr(model.kernel) == "Gaussian(gamma=3.0)"
+    model = estimator().set_params(kernel="laplacian", kernel__gamma=3.0)
+    assert repr(model.kernel) == "Laplacian(gamma=3.0)"
+
+
 PAIRWISE = {
     "sparse": kc.KernelSparseCoder(alpha=0.01),
     "soft": kc.KernelBagOfWords(),

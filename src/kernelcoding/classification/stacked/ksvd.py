@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from sklearn.utils import (
     get_tags,
 )
 
-from ...coders.base import fitted_with, options_of
+from ...coders.base import fitted_with, options_of, with_kernel_object
 from ...coders.coding import code_samples
 from ...coders.pursuit import KernelMatchingPursuit
 from ...coders.transformer import CodingTransformer
@@ -207,6 +207,10 @@ class BaseStackedKSVD(LargestScoreMixin, CodingTransformer):
         # Double precision: weak directions of the kernel matrix matter to sparse codes.
         checked = samples(self, X, kernel, reset=True, min_samples=2)
         return with_type(checked, np.float64), one_label_each(self, y, checked)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``kernel__gamma`` works for a kernel given by name, too."""
+        return super().set_params(**with_kernel_object(params, self.kernel))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
