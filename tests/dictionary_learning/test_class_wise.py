@@ -10,7 +10,16 @@ from sklearn.preprocessing import normalize
 
 import kernelcoding as kc
 from kernelcoding.constraints import Free, Simplex, SumToOne
-from kernelcoding.kernels import Gaussian, Linear, MultipleKernel, Normalized, Precomputed, View
+from kernelcoding.dictionary import IndefiniteKernelWarning
+from kernelcoding.kernels import (
+    Gaussian,
+    Linear,
+    MultipleKernel,
+    Normalized,
+    Precomputed,
+    Sigmoid,
+    View,
+)
 from kernelcoding.priors import Locality
 
 X, Y = load_digits(return_X_y=True)
@@ -176,6 +185,14 @@ def test_what_it_cannot_do_is_refused():
         assert "not from batches" in str(refused.value.__cause__)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         class_wise().fit(X, NAMES[:-1])
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 45])
+def test_an_indefinite_kernel_is_told_once_not_once_per_class(n_landmarks):
+    coder = kc.KernelSparseCoder(Sigmoid(gamma=0.5, coef0=-1.0), alpha=0.02)
+    with pytest.warns(IndefiniteKernelWarning, match="negative part of its spectrum") as told:
+        class_wise(coder, n_landmarks=n_landmarks, max_iter=1).fit(X, NAMES)
+    assert [warning.category for warning in told].count(IndefiniteKernelWarning) == 1
 
 
 def test_given_similarities_are_those_of_the_class():

@@ -2,6 +2,12 @@
 
 from .base import Dictionary
 from .combinations import CombinationDictionary, CombinationProblem
-from .points import PointDictionary
+from .points import IndefiniteKernelWarning, PointDictionary
 
-__all__ = ["CombinationDictionary", "CombinationProblem", "Dictionary", "PointDictionary"]
+__all__ = [
+    "CombinationDictionary",
+    "CombinationProblem",
+    "Dictionary",
+    "IndefiniteKernelWarning",
+    "PointDictionary",
+]

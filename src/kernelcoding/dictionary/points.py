@@ -25,6 +25,10 @@ INDEFINITE = 1e-10
 ASKED = 256  # atoms of a given matrix beyond the budget that are looked at
 
 
+class IndefiniteKernelWarning(UserWarning):
+    """A kernel is not positive definite on some atoms: part of its spectrum is clipped."""
+
+
 class PointDictionary(Dictionary):
     """Atoms that are samples: points of the input space.
 
@@ -113,7 +117,7 @@ class PointDictionary(Dictionary):
             f"The kernel {self.kernel!r} is indefinite on these atoms (eigenvalues from "
             f"{values[0]:.3g} to {values[-1]:.3g}): the negative part of its spectrum is clipped. "
             "Use a positive definite kernel to avoid this.",
-            UserWarning,
+            IndefiniteKernelWarning,
             stacklevel=2,
         )
         return vectors[:, values > cutoff]

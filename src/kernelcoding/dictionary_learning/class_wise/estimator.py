@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import warnings
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from ...coders.base import BaseKernelCoder
 from ...codes import dense, times_codes
-from ...dictionary import Dictionary, PointDictionary
+from ...dictionary import Dictionary, IndefiniteKernelWarning, PointDictionary
 from ...dictionary.building import choose_landmarks, given_landmarks
 from ...dictionary.choosing import MEANS, named_choice
 from ...formulations import Formulation
@@ -135,13 +136,22 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
             given = given_landmarks(self.kernel_, self.landmarks, X)
         starts, chosen = [], []
         for part in parts:
-            landmarks = given or self._class_landmarks(part, random_state)
-            frame = frame_of(self.kernel_, part.samples, landmarks, part.sample_weight)
+            frame = self._class_frame(part, given, random_state)
             n_atoms = len(part.columns)
             rows, loads = first_atoms(frame, part.samples, n_atoms, self.init, random_state)
             starts.append((frame, np.asfortranarray(times_codes(frame.samples(rows), loads))))
             chosen.append(rows[dense(loads).argmax(axis=0)])
         return starts, chosen
+
+    def _class_frame(
+        self, part: ClassPart, given: PointDictionary | None, random_state: np.random.RandomState
+    ) -> Frame:
+        """Coordinates of the samples of a class."""
+        with warnings.catch_warnings():
+            # The dictionary of all classes says so once; it is indefinite where one of theirs is.
+            warnings.simplefilter("ignore", IndefiniteKernelWarning)
+            landmarks = given or self._class_landmarks(part, random_state)
+            return frame_of(self.kernel_, part.samples, landmarks, part.sample_weight)
 
     def _class_landmarks(
         self, part: ClassPart, random_state: np.random.RandomState
@@ -184,7 +194,9 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         ``samples`` come with their labels and weights.
         """
         self._better_kernel(coder, dictionary, *samples, random_state)
-        return [self._moved_frame(frame, frame.weights(vectors)) for frame, vectors in starts]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", IndefiniteKernelWarning)  # as in _class_frame
+            return [self._moved_frame(frame, frame.weights(vectors)) for frame, vectors in starts]
 
     def _class_learner(
         self,
