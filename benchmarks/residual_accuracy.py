@@ -14,7 +14,7 @@ import numpy as np
 from scipy.io import loadmat
 
 from kernelcoding.experiments.definition import Dataset, Experiment, Splits, Table
-from kernelcoding.experiments.paper.rows import CODERS_READ, reading_rows, supervised_row
+from kernelcoding.experiments.rows.one_kernel import CODERS_READ, reading_rows, supervised_row
 from kernelcoding.experiments.running.runner import run_experiment
 from kernelcoding.experiments.running.splitting import halves
 from kernelcoding.kernels import Gaussian

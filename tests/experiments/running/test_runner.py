@@ -19,7 +19,7 @@ from helpers.records import read_lines
 from kernelcoding import KernelDictionaryLearning, KernelSparseCoder, SupervisedKernelCoding
 from kernelcoding.experiments.definition import Method, Splits, Table
 from kernelcoding.experiments.paper import digits
-from kernelcoding.experiments.paper.rows import nearest_code_row, residual_row, sparse_coder
+from kernelcoding.experiments.rows.one_kernel import nearest_code_row, residual_row, sparse_coder
 from kernelcoding.experiments.running.classifiers import NearestCode
 from kernelcoding.experiments.running.runner import Selection, interleaved, run_experiment
 from kernelcoding.experiments.running.splitting import halves

@@ -8,8 +8,8 @@ import pytest
 from helpers.experiments import blobs, build_diary
 from kernelcoding.experiments.definition import Dataset, Method
 from kernelcoding.experiments.paper import digits
-from kernelcoding.experiments.paper.rows import nearest_code_row, residual_row, sparse_coder
-from kernelcoding.experiments.paper.several_kernel_rows import kernels_residual_row
+from kernelcoding.experiments.rows.one_kernel import nearest_code_row, residual_row, sparse_coder
+from kernelcoding.experiments.rows.several_kernels import kernels_residual_row
 from kernelcoding.experiments.running.estimator_inputs import (
     GramInputs,
     GramStackInputs,

@@ -30,8 +30,8 @@ from ..definition import (
     Table,
     Variants,
 )
+from ..rows.one_kernel import curve_methods
 from ..running.splitting import halves
-from .rows import curve_methods
 
 # Round settings, the same for both kernels; none was chosen by looking at the test half.
 METHODS: dict[str, BaseKernelCoder] = {

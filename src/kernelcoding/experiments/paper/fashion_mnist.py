@@ -31,9 +31,9 @@ from ..definition import (
     Table,
     Variants,
 )
+from ..rows.anchors import sampled_collaborative
+from ..rows.one_kernel import control_row
 from ..running.splitting import official
-from .anchors import sampled_collaborative
-from .rows import control_row
 
 SIZES = (2000, 10_000, 60_000)
 N_LANDMARKS = 1000

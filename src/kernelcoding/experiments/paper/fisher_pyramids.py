@@ -23,10 +23,9 @@ from ..definition import (
     Variants,
 )
 from ..features.fisher_pyramids import FisherPyramid, fisher_pyramids
-from ..running.splitting import halves, official
-from . import peers
-from .anchors import anchor_rows
-from .rows import (
+from ..rows import peers
+from ..rows.anchors import anchor_rows
+from ..rows.one_kernel import (
     control_row,
     local_coder,
     residual_row,
@@ -34,6 +33,7 @@ from .rows import (
     supervised_row,
     svm_row,
 )
+from ..running.splitting import halves, official
 
 WHOLE = ((1, 1),)
 THIRDS = ((1, 1), (3, 1))  # the whole, and three rows

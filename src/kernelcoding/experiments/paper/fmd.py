@@ -39,10 +39,9 @@ from ..features.visual_words import (
     exact_root_frequencies,
     whitened_histograms,
 )
-from ..running.splitting import halves
-from .anchors import COSTS, collaborative_rows, learned_anchor_rows, pair_rows
-from .fmd_scale import FULL, QUICK, FmdScale
-from .rows import (
+from ..rows.anchors import COSTS, collaborative_rows, learned_anchor_rows, pair_rows
+from ..rows.learned_widths import supervised_width_rows, width_rows
+from ..rows.one_kernel import (
     CODERS_READ,
     bag_coder,
     control_row,
@@ -55,14 +54,15 @@ from .rows import (
     supervised_row,
     svm_row,
 )
-from .several_kernel_rows import (
+from ..rows.several_kernels import (
     kernels_collaborative_row,
     kernels_pair_row,
     kernels_residual_row,
     kernels_supervised_row,
     kernels_svm_row,
 )
-from .width_rows import supervised_width_rows, width_rows
+from ..running.splitting import halves
+from .fmd_scale import FULL, QUICK, FmdScale
 
 PROTOCOL = (
     "Ten materials of 100 photographs; half of each class for training, random splits. 800 words "

@@ -18,9 +18,9 @@ from sklearn.utils import Bunch
 from ...datasets import fetch_fmd
 from ...kernels import Gaussian, Kernel, View
 from ..definition import Dataset, Experiment, Method, Request, Split, Table
+from ..rows.several_kernels import kernels_collaborative_row, kernels_pair_row, kernels_svm_row
 from .fmd import BEST, PAIR_ATOMS, every_photograph, fmd_experiment, several_kernels, views_curve
 from .fmd_scale import FmdScale
-from .several_kernel_rows import kernels_collaborative_row, kernels_pair_row, kernels_svm_row
 
 if TYPE_CHECKING:
     from ...images import Masked

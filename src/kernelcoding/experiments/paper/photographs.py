@@ -11,8 +11,8 @@ from sklearn.utils import Bunch
 from ...kernels import Gaussian
 from ..definition import Dataset, Method, Numbers, Request, SampleView, Space, Table
 from ..features.visual_words import Vocabulary, counts_of_words, frequencies, whitened
-from .anchors import collaborative_rows, learned_anchor_rows
-from .rows import curve_methods, residual_row, sparse_coder, svm_row
+from ..rows.anchors import collaborative_rows, learned_anchor_rows
+from ..rows.one_kernel import curve_methods, residual_row, sparse_coder, svm_row
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,10 @@ from ..definition import (
     Variants,
 )
 from ..features.pooled_codes import LOCAL, SPARSE, PooledCodes, pooled_codes
+from ..rows import peers
+from ..rows.anchors import anchor_rows
+from ..rows.one_kernel import local_coder, residual_row, sparse_coder, svm_row
 from ..running.splitting import halves, official
-from . import peers
-from .anchors import anchor_rows
-from .rows import local_coder, residual_row, sparse_coder, svm_row
 from .yaleb import N_ATOMS, N_TRAIN, yaleb_dataset
 
 SPACES: Mapping[str, Space] = {

@@ -36,16 +36,16 @@ from ..features.texture import (
     turned_covariances,
     turned_fisher_vectors,
 )
-from ..running.splitting import contiguous_folds, grouped_folds, shuffled_folds
-from .anchors import RIDGES, collaborative_row, pair_row
-from .rows import local_coder, residual_row, sparse_coder, svm_row
-from .several_kernel_rows import (
+from ..rows.anchors import RIDGES, collaborative_row, pair_row
+from ..rows.learned_widths import supervised_width_rows, width_rows
+from ..rows.one_kernel import local_coder, residual_row, sparse_coder, svm_row
+from ..rows.several_kernels import (
     kernels_collaborative_row,
     kernels_pair_row,
     kernels_residual_row,
     kernels_svm_row,
 )
-from .width_rows import supervised_width_rows, width_rows
+from ..running.splitting import contiguous_folds, grouped_folds, shuffled_folds
 
 N_SPLITS = 10
 # Of covariances and Fisher vectors; a trial on these folds, before they were searched, had 0.6.

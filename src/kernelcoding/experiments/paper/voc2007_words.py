@@ -10,10 +10,8 @@ from ...datasets import fetch_voc2007_words
 from ...kernels import Gaussian, Linear
 from ..definition import Dataset, Experiment, Request, Space, Splits, Table, Variants
 from ..features.visual_words import frequencies
-from ..running.splitting import halves
-from .anchors import collaborative_rows, learned_anchor_rows, pair_rows
-from .photographs import FULL, QUICK, PhotographScale
-from .rows import (
+from ..rows.anchors import collaborative_rows, learned_anchor_rows, pair_rows
+from ..rows.one_kernel import (
     bag_coder,
     curve_methods,
     local_coder,
@@ -21,6 +19,8 @@ from .rows import (
     sparse_coder,
     svm_row,
 )
+from ..running.splitting import halves
+from .photographs import FULL, QUICK, PhotographScale
 
 N_SPLITS = 5
 SIZES = (100, 200, 400)

@@ -28,10 +28,10 @@ from ..definition import (
     Table,
     Variants,
 )
-from ..running.splitting import halves
-from . import peers
-from .anchors import collaborative_rows
-from .rows import (
+from ..rows import peers
+from ..rows.anchors import collaborative_rows
+from ..rows.learned_widths import supervised_width_rows, width_rows
+from ..rows.one_kernel import (
     CoderBuilder,
     code_machine_rows,
     control_row,
@@ -46,7 +46,7 @@ from .rows import (
     svm_row,
     unlabelled_residual_rows,
 )
-from .width_rows import supervised_width_rows, width_rows
+from ..running.splitting import halves
 from .yaleb_anchors import (
     PUBLISHED,
     d_ksvd,

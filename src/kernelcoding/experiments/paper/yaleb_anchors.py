@@ -15,9 +15,9 @@ from ...coders import BaseKernelCoder, KernelMatchingPursuit, KernelSparseCoder
 from ...dictionary_learning import KernelDictionaryLearning
 from ...kernels import Gaussian, Linear
 from ..definition import Method, Settings, Space
+from ..rows.anchors import RIDGES, pair_row, sampled_collaborative
+from ..rows.one_kernel import linear_head
 from ..running.classifiers import SampledAtoms
-from .anchors import RIDGES, pair_row, sampled_collaborative
-from .rows import linear_head
 
 N_NONZERO = 30
 PUBLISHED: Space = {"label_weight": (4e-6,)}  # of LC-KSVD, in units of mean k(x, x)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from numpy.typing import NDArray
 
 from ..definition import Dataset, Experiment, Method, Split, Table, Variants
-from .rows import code_machine_rows, learned_residual_rows, sparse_coder
+from ..rows.one_kernel import code_machine_rows, learned_residual_rows, sparse_coder
 from .yaleb import (
     N_ATOMS,
     N_FEATURES,

@@ -9,7 +9,7 @@ from ...classification import KernelDictionaryPairLearning
 from ...kernels import Gaussian, Kernel, Linear
 from ..definition import Method, Settings, Space
 from ..running.classifiers import Collaborative, SampledAtoms
-from .rows import code_machine_rows
+from .one_kernel import code_machine_rows
 
 COSTS = (1.0, 10.0)  # of an SVM on codes
 RIDGES: Space = {"alpha": (1e-4, 1e-3, 1e-2, 1e-1)}

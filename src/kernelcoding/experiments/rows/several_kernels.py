@@ -16,7 +16,7 @@ from ...kernel_learning import KernelLearning
 from ...kernels import Kernel, MultipleKernel, Precomputed
 from ..definition import Method, Settings, Space
 from .anchors import PAIRS, RIDGES, collaborative, dictionary_pairs
-from .rows import CoderBuilder, kernel_svm, with_learned_classifier
+from .one_kernel import CoderBuilder, kernel_svm, with_learned_classifier
 
 Kernels = tuple[Kernel, ...]
 

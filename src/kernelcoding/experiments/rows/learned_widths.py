@@ -15,7 +15,7 @@ from ...kernel_learning import KernelLearning
 from ...kernels import Gaussian, Kernel
 from ..definition import Method, Settings, Space
 from ..running.without_labels import PaperWidth
-from .rows import CODERS_READ, CoderBuilder
+from .one_kernel import CODERS_READ, CoderBuilder
 
 PRINTED, RATIO, HELD_OUT, JOINT = "ratio as printed", "ratio", "held-out", "joint"
 MEDIAN = "median"

@@ -8,24 +8,24 @@ from sklearn.svm import SVC
 
 import kernelcoding as kc
 from helpers.learning import digits
-from kernelcoding.experiments.paper.anchors import (
+from kernelcoding.experiments.rows.anchors import (
     learned_anchor_rows,
     sampled_collaborative,
 )
-from kernelcoding.experiments.paper.rows import (
+from kernelcoding.experiments.rows.learned_widths import supervised_width_rows, width_rows
+from kernelcoding.experiments.rows.one_kernel import (
     control_row,
     reading_rows,
     sparse_coder,
     supervised_row,
 )
-from kernelcoding.experiments.paper.several_kernel_rows import (
+from kernelcoding.experiments.rows.several_kernels import (
     kernels_collaborative_row,
     kernels_pair_row,
     kernels_residual_row,
     kernels_supervised_row,
     kernels_svm_row,
 )
-from kernelcoding.experiments.paper.width_rows import supervised_width_rows, width_rows
 from kernelcoding.experiments.running.classifiers import Collaborative
 from kernelcoding.kernels import Gaussian, Linear, MultipleKernel, Precomputed
 
