@@ -189,6 +189,15 @@ def test_an_iterator_is_read_as_batches():
     )
 
 
+@pytest.mark.parametrize("method", ["partial_fit", "fit"])
+def test_a_first_batch_smaller_than_the_dictionary_is_named(method):
+    X = digits(30)
+    parts = X[:10] if method == "partial_fit" else iter(batches(X, 10))
+    sentence = "n_atoms=12 must be at most the number of training samples in the first batch, "
+    with pytest.raises(ValueError, match=sentence + "n_samples=10"):
+        getattr(learning(), method)(parts)
+
+
 @pytest.fixture
 def mapped(tmp_path):
     """Samples in a file, opened for reading only."""

@@ -43,11 +43,17 @@ def test_files_of_another_kind_are_refused(honest, forged):
     bare = io.BytesIO()
     np.save(bare, np.arange(3))
     others = [b"", b"PK", b"not a model", bare.getvalue(), pickle.dumps(Bomb()), whole[1:]]
-    others += [whole[: len(whole) * part // 7] for part in range(7)]
     for content in others:
         forged.write_bytes(content)
         refused(forged, "is not a model file of kernelcoding")
     assert not Bomb.exploded
+
+
+@pytest.mark.parametrize("part", [*(part / 7 for part in range(1, 7)), 0.999])
+def test_a_truncated_file_is_said_to_be_cut_off(honest, forged, part):
+    whole = honest.read_bytes()
+    forged.write_bytes(whole[: int(part * len(whole))])
+    refused(forged, "begins like a model file and has no end: perhaps it was cut off")
 
 
 def test_archives_with_other_members_are_refused(honest, forged):

@@ -296,12 +296,14 @@ class BaseDictionaryLearning(PreimagesMixin, CoderOwner, CodingTransformer):
         y: NDArray | None,
         coder: BaseKernelCoder,
         sample_weight: NDArray | None = None,
+        where: str = "",
     ) -> None:
         if y is not None:
             check_consistent_length(X, y)
         count = len(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
         weighted = sample_weight is not None
-        self.n_atoms_ = atoms_to_learn(self, count, self._atoms_by_default(count), weighted)
+        by_default = self._atoms_by_default(count)
+        self.n_atoms_ = atoms_to_learn(self, count, by_default, weighted, where)
         coder._outline(self.n_atoms_).check(self.n_atoms_)
 
     def _with_atom_labels(

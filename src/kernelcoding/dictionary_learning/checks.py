@@ -51,7 +51,9 @@ def check_settings(learning: Settings) -> None:
         check_positive("tol", learning.tol)
 
 
-def atoms_to_learn(learning: Settings, n_samples: int, by_default: int, weighted: bool) -> int:
+def atoms_to_learn(
+    learning: Settings, n_samples: int, by_default: int, weighted: bool, where: str = ""
+) -> int:
     """How many: as wanted, or so many by default; ValueError where samples are too few."""
     if isinstance(learning.landmarks, str) and learning.n_landmarks is not None:
         by_default = min(by_default, learning.n_landmarks)
@@ -59,7 +61,7 @@ def atoms_to_learn(learning: Settings, n_samples: int, by_default: int, weighted
     if wanted > n_samples:
         of_weight = " of positive weight" if weighted else ""
         raise ValueError(
-            f"n_atoms={wanted} must be at most the number of training samples{of_weight}, "
+            f"n_atoms={wanted} must be at most the number of training samples{of_weight}{where}, "
             f"n_samples={n_samples}."
         )
     return wanted

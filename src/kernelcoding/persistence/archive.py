@@ -27,6 +27,10 @@ MAX_DESCRIPTION = 1 << 26  # bytes: sixteen million letters
 _DESCRIPTION = "description"
 _ENDING = ".npy"
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_CUT_OFF = (
+    "the file begins like a model file and has no end: perhaps it was cut off by a copy or a "
+    "download that did not finish. Copy it again, or save the model again."
+)
 _APART = "the file does not have the arrays that its description names: it is damaged."
 
 
@@ -49,6 +53,8 @@ class ModelArchive:
     def __init__(self, file: IO[bytes], max_bytes: int | None = None) -> None:
         if file.read(4) != b"PK\x03\x04":  # zipfile would skip whatever comes before
             raise zipfile.BadZipFile
+        if not zipfile.is_zipfile(file):
+            raise ModelFileError(_CUT_OFF)
         size = file.seek(0, 2)
         self._max_description = max_bytes or MAX_DESCRIPTION
         self._zip = zipfile.ZipFile(file)

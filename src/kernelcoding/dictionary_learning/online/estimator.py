@@ -116,7 +116,7 @@ class OnlineDictionaryLearning(ClassWiseDictionaryLearning):
         sample_weight: NDArray | None,
     ) -> BaseKernelCoder:
         """Kernel, landmarks and first atoms of a first batch; the coder knows their labels."""
-        self._check_samples(X, y, coder, sample_weight)
+        self._check_samples(X, y, coder, sample_weight, " in the first batch")
         self.kernel_ = self._resolved(kernel, X, sample_weight)
         random_state = check_random_state(self.random_state)
         landmarks = self._landmarks(X, random_state, sample_weight) or PointDictionary(
