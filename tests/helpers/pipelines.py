@@ -9,6 +9,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline, make_union
 from sklearn.preprocessing import (
@@ -99,6 +100,10 @@ def pipelines():
             make_pipeline(
                 StandardScaler().set_output(transform="pandas"), kc.KernelBagOfWords()
             ).fit(X),
+            Q,
+        ),
+        "a dictionary per class": (
+            OneVsRestClassifier(kc.SupervisedKernelCoding(n_atoms=4, max_iter=2)).fit(X, NAMES),
             Q,
         ),
         "pooled axes": (aggregation.Pooling(PCA(2)).fit(sets(5, 0)), sets(3, 1)),

@@ -40,9 +40,11 @@ def save(
         Fitted or not. It must not hold functions, random generators or objects of other packages:
         a file of data cannot hold them. Of scikit-learn these may be inside: ``Pipeline``,
         ``FeatureUnion``, ``ColumnTransformer``, ``StandardScaler``, ``MinMaxScaler``,
-        ``Normalizer``, ``PCA``, ``SimpleImputer``, ``OneHotEncoder``, ``OrdinalEncoder``,
-        ``LabelEncoder``, ``LabelBinarizer``, ``LinearSVC``, ``SVC``, ``LogisticRegression``,
-        ``Ridge``, ``RidgeClassifier`` and ``KNeighborsClassifier``.
+        ``Normalizer``, ``PCA``, ``SimpleImputer`` (with its ``MissingIndicator``),
+        ``OneHotEncoder``, ``OrdinalEncoder``, ``LabelEncoder``, ``LabelBinarizer``,
+        ``FunctionTransformer`` without functions, ``LinearSVC``, ``SVC``,
+        ``LogisticRegression``, ``Ridge``, ``RidgeClassifier``, ``KNeighborsClassifier`` and
+        ``OneVsRestClassifier``.
     path : path-like
         An old file of that name is replaced when the new one is complete. What a killed process
         has left of a save under that name is removed.

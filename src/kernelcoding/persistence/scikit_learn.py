@@ -21,6 +21,7 @@ _HOMES = {
     "decomposition": "PCA",
     "impute": "MissingIndicator SimpleImputer",
     "linear_model": "LogisticRegression Ridge RidgeClassifier",
+    "multiclass": "OneVsRestClassifier",
     "neighbors": "KNeighborsClassifier",
     "pipeline": "FeatureUnion Pipeline",
     "preprocessing": (
