@@ -313,6 +313,15 @@ def test_the_gap_of_approximate_llc_allows_for_rounding(regularization, dtype, f
         assert gap >= 0.5 * (found - least) - 1e-14
 
 
+def test_approximate_llc_of_single_samples_and_double_atoms(rng):
+    atoms = 1e4 + rng.normal(size=(12, 6))
+    samples = (0.5 * (atoms[:10] + atoms[2:])).astype(np.float32)
+    coder = kc.KernelLLC("linear", n_neighbors=5).fit(atoms)
+    codes = coder.transform(samples)
+    assert codes.dtype == np.float32
+    assert_allclose(codes, coder.transform(samples.astype(float)), atol=1e-5)
+
+
 def test_the_gap_of_approximate_llc_knows_the_curvature_of_atoms(rng):
     # Not that of the ridge alone, which would say ten thousand times as much.
     atoms, samples = rng.normal(size=(5, 6)), rng.normal(size=(10, 6))
