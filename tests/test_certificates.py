@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
-from scipy.special import entr
+from scipy.special import entr, logsumexp
 
 import kernelcoding as kc
 from helpers import cases
 from helpers.cases import CONSTRAINTS, PAIRS, PRIORS, Absolute, Case, case
 from kernelcoding.certificates import local_gap, soft_assignment_gap
-from kernelcoding.constraints import Free, NonNegative, SumToOne
+from kernelcoding.constraints import Free, NonNegative, OneAtom, SumToOne
 from kernelcoding.formulations import Penalised
 from kernelcoding.priors import L1, GroupL1, NoPrior, Ridge, SparseGroupL1, WeightedL1
 from kernelcoding.problem import CodingProblem, Neighbours
@@ -313,6 +313,15 @@ def test_the_gap_of_approximate_llc_allows_for_rounding(regularization, dtype, f
         assert gap >= 0.5 * (found - least) - 1e-14
 
 
+def test_approximate_llc_of_single_samples_and_double_atoms(rng):
+    atoms = 1e4 + rng.normal(size=(12, 6))
+    samples = (0.5 * (atoms[:10] + atoms[2:])).astype(np.float32)
+    coder = kc.KernelLLC("linear", n_neighbors=5).fit(atoms)
+    codes = coder.transform(samples)
+    assert codes.dtype == np.float32
+    assert_allclose(codes, coder.transform(samples.astype(float)), atol=1e-5)
+
+
 def test_the_gap_of_approximate_llc_knows_the_curvature_of_atoms(rng):
     # Not that of the ridge alone, which would say ten thousand times as much.
     atoms, samples = rng.normal(size=(5, 6)), rng.normal(size=(10, 6))
@@ -356,17 +365,59 @@ def test_the_gap_of_soft_assignment_is_the_true_one(sigma, rng):
     def value(codes):
         return 0.5 * (codes * distances).sum(axis=1) - entr(codes).sum(axis=1) / (2 * sigma)
 
+    logs = np.log(optimal)
     for codes in (optimal, rng.dirichlet(np.ones(6), 4), np.eye(6)[:4], np.full((4, 6), 1 / 6)):
-        gaps = soft_assignment_gap(optimal, codes, sigma)
+        gaps = soft_assignment_gap(logs, codes, sigma)
         assert_allclose(gaps, value(codes) - value(optimal), atol=1e-12)
-        assert_allclose(soft_assignment_gap(optimal, sparse.csr_array(codes), sigma), gaps)
-        single = soft_assignment_gap(optimal, codes.astype(np.float32), sigma)
+        assert_allclose(soft_assignment_gap(logs, sparse.csr_array(codes), sigma), gaps)
+        single = soft_assignment_gap(logs, codes.astype(np.float32), sigma)
         assert_allclose(single, gaps, atol=1e-5)
     for codes in (1.1 * optimal, optimal - 1e-3 * np.eye(6)[0], np.full((4, 6), np.nan)):
-        assert np.all(np.isinf(soft_assignment_gap(optimal, codes, sigma)))
+        assert np.all(np.isinf(soft_assignment_gap(logs, codes, sigma)))
 
 
 def test_soft_assignment_to_atoms_it_does_not_know():
     optimal = np.array([[0.5, 0.5, 0.0]])  # localised: the last atom is no neighbour
-    gaps = soft_assignment_gap(optimal, np.array([[0.5, 0.4, 0.1]]), 1.0)
+    with np.errstate(divide="ignore"):
+        gaps = soft_assignment_gap(np.log(optimal), np.array([[0.5, 0.4, 0.1]]), 1.0)
     assert np.all(np.isinf(gaps))
+
+
+FAR = [(np.float32, 0.0), (np.float32, 100.0), (np.float32, 1e4), (float, 1e7)]
+
+
+def far_linear(rng, dtype, far):
+    """Atoms, samples between pairs of them, and squared distances without rounding."""
+    near = rng.normal(size=(12, 6))
+    samples = 0.5 * (near[rng.integers(12, size=20)] + near[rng.integers(12, size=20)])
+    samples += 0.1 * rng.normal(size=samples.shape)
+    atoms, samples = (far + near).astype(dtype), (far + samples).astype(dtype)
+    apart = samples.astype(float)[:, None] - atoms.astype(float)
+    return atoms, samples, (apart**2).sum(axis=2)
+
+
+@pytest.mark.parametrize(("dtype", "far"), FAR)
+@pytest.mark.parametrize("n_neighbors", [None, 5])
+def test_the_gap_of_soft_assignment_allows_for_rounding(n_neighbors, dtype, far, rng):
+    atoms, samples, distances = far_linear(rng, dtype, far)
+    coder = kc.KernelBagOfWords("linear", sigma=1.0, n_neighbors=n_neighbors).fit(atoms)
+    codes = coder.transform(samples)
+    gaps = coder.certify(samples, codes)
+    used = codes.astype(float)
+    value = 0.5 * (used * distances).sum(axis=1) - 0.5 * entr(used).sum(axis=1)
+    if n_neighbors is not None:  # which atoms are neighbours is given
+        distances = np.where(used > 0, distances, np.inf)
+    best = -0.5 * logsumexp(-distances, axis=1)
+    assert np.all(gaps >= value - best - 1e-14)
+    assert gaps.max() < 2e3 * np.finfo(dtype).eps * (100.0 + far**2)
+
+
+@pytest.mark.parametrize(("dtype", "far"), FAR)
+def test_the_gap_of_one_atom_allows_for_rounding(dtype, far, rng):
+    atoms, samples, distances = far_linear(rng, dtype, far)
+    coder = kc.KernelCoder("linear", prior=NoPrior(), constraint=OneAtom()).fit(atoms)
+    codes = coder.transform(samples)
+    lost = 0.5 * ((distances * codes).sum(axis=1) - distances.min(axis=1))
+    gaps = coder.certify(samples, codes)
+    assert np.all(gaps >= lost)
+    assert gaps.max() < 2e3 * np.finfo(dtype).eps * (100.0 + far**2)

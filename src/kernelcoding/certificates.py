@@ -84,8 +84,10 @@ def duality_gap(
 
 def assignment_gap(problem: CodingProblem, penalty: AnyPenalty, codes: NDArray) -> NDArray:
     """Objective above the best single atom, by looking at all of them, (n,)."""
-    best = single_atom_objectives(problem, penalty).min(axis=1)
-    return objective(problem, penalty, codes) - best
+    squares = problem.squares.astype(np.float64)
+    slack = 0.5 * distance_slack(problem.self_similarity, squares, problem.facts.precision)
+    best = (single_atom_objectives(problem, penalty) - slack).min(axis=1)
+    return objective(problem, penalty, codes) + (slack * codes).sum(axis=1) - best
 
 
 def single_atom_objectives(problem: CodingProblem, penalty: AnyPenalty) -> NDArray:
@@ -157,24 +159,43 @@ def _centred_gram(near: Neighbours, problem: CodingProblem) -> tuple[NDArray, ND
     return local - cross[:, :, None] - cross[:, None, :] + own[:, None, None], sizes
 
 
+def distance_slack(own: NDArray, squares: NDArray, precision: float) -> NDArray:
+    """What squared distances of samples and atoms may be wrong by, (n, m)."""
+    own = np.sqrt(np.maximum(own.astype(np.float64), 0.0))
+    return precision * (own[:, None] + np.sqrt(np.maximum(squares, 0.0))) ** 2
+
+
 def soft_assignment_optimum(cross: NDArray, atom_norms: NDArray, sigma: float) -> NDArray:
-    """Soft weights by the formula, in double precision, (n, m)."""
+    """Logarithms of soft weights by the formula, in double precision, (n, m)."""
     scores = 2.0 * cross.astype(np.float64) - atom_norms.astype(np.float64)
-    return special.softmax(sigma * scores, axis=1)
+    return special.log_softmax(sigma * scores, axis=1)
 
 
-def soft_assignment_gap(optimal: NDArray, codes: Codes, sigma: float) -> NDArray:
+def soft_assignment_gap(
+    optimal: NDArray, codes: Codes, sigma: float, slack: NDArray | float = 0.0
+) -> NDArray:
     r"""Gap of soft assignment as the entropy-regularised assignment it solves, (n,).
 
     Softmax weights minimise :math:`\tfrac12\sum_j y_j d_j^2 + \tfrac1{2\sigma}\sum_j y_j \log y_j`
     over the simplex; the gap is a Kullback-Leibler divergence over :math:`2\sigma`.
+
+    Parameters
+    ----------
+    optimal : array of shape (n, N)
+        Logarithms of the best weights; minus infinity for an atom that must have none.
+    codes : array or CSR array of shape (n, N)
+    sigma : float
+    slack : array of shape (n, N), default=0.0
+        What squared distances may be wrong by.
     """
     tolerance = _tolerance(codes)
     codes = dense(codes).astype(np.float64)
     safe = np.where(codes > 0, codes, 1.0)
-    with np.errstate(divide="ignore"):
-        ratio = np.where(codes > 0, np.log(safe) - np.log(optimal), 0.0)
-    divergence = (codes * np.where(codes > 0, ratio, 0.0)).sum(axis=1)
+    ratio = np.where(codes > 0, np.log(safe) - optimal, 0.0)
+    divergence = np.maximum((codes * ratio).sum(axis=1), 0.0)
+    # At worst the atoms in use are farther than they seem, and all that the optimum weighs nearer.
+    divergence += sigma * (codes * slack).sum(axis=1)
+    divergence += special.logsumexp(optimal + sigma * slack, axis=1)
     allowed = (codes.min(axis=1) >= 0) & (np.abs(codes.sum(axis=1) - 1.0) <= tolerance)
     return np.where(allowed, np.maximum(divergence, 0.0) / (2.0 * sigma), np.inf)
 

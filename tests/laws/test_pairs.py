@@ -146,12 +146,12 @@ def test_one_atom_is_the_best_of_all(prior, problem_name):
     result = solve(problem, given.formulation)
     assert_array_equal(np.sort(result.codes, axis=1)[:, -2:], [[0.0, 1.0]] * problem.n_samples)
     assert_allclose(given.objective(result.codes), tried.min(axis=0), atol=1e-14)
-    assert np.all(given.formulation.gap(problem, result.codes) <= 1e-14)
-    # The certificate of any other atom is its true distance from the best.
+    # The certificate of an atom is its true distance from the best, and what rounding may hide.
+    assert np.all(given.formulation.gap(problem, result.codes) <= 1e-11)
     for atom in range(0, 14, 3):
         code = np.tile(np.eye(14)[atom], (problem.n_samples, 1))
         gaps = given.formulation.gap(problem, code)
-        assert_allclose(gaps, tried[atom] - tried.min(axis=0), atol=1e-13)
+        assert_allclose(gaps, tried[atom] - tried.min(axis=0), atol=1e-11)
     # Neither two atoms, nor one of another weight, nor none is allowed.
     for wrong in (0.5 * code + 0.5 * np.eye(14)[1], 2.0 * code, 0.0 * code, np.nan * code):
         assert np.all(np.isinf(given.formulation.gap(problem, wrong)))
@@ -162,7 +162,7 @@ def test_one_atom_for_a_prior_of_your_own():
     formulation = Penalised(Absolute(), OneAtom(), 0.3)
     own = solve(problem, formulation).codes
     assert_array_equal(own, solve(problem, Penalised(L1(), OneAtom(), 0.3)).codes)
-    assert_allclose(formulation.gap(problem, own), 0.0, atol=1e-14)
+    assert_allclose(formulation.gap(problem, own), 0.0, atol=1e-11)
 
 
 def test_hard_assignment_is_the_nearest_atom_in_feature_space(rng):

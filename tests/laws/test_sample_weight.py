@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 import kernelcoding as kc
 from helpers.learning import digits
+from kernelcoding.classification import LinearRule
 from kernelcoding.constraints import NonNegative, SumToOne
 from kernelcoding.kernels import Gaussian, Linear, MultipleKernel
 from kernelcoding.priors import ElasticNet, Locality, Ridge
@@ -121,6 +122,30 @@ def test_supervised_coding_counts_alike(classifier, weight):
     model.fit(np.repeat(X, copies, axis=0), np.repeat(Y, copies))
     assert_allclose(history, model.objective_history_, rtol=1e-5)
     assert_allclose(scores, model.decision_function(Q), atol=1e-4)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {"two": 3.0}], ids=["balanced", "named"])
+@pytest.mark.parametrize("weight", [COUNTS, SOME.astype(float)], ids=["integers", "zeros"])
+def test_classes_are_weighed_by_what_their_samples_count(class_weight, weight):
+    coder = kc.KernelSparseCoder(KERNEL, alpha=0.05, **TIGHT)
+    rule = LinearRule(rho=1e-3, class_weight=class_weight)
+    settings = {"n_atoms": 6, "max_iter": 2, "eta": 0.05, "tol": 0.0}
+    model = kc.SupervisedKernelCoding(coder, classifier=rule, **settings)
+    labels = np.where(COUNTS < 3, Y, "two")  # weights change the shares of classes
+    copies = weight.astype(int)
+    scores = model.fit(X, labels, sample_weight=weight).decision_function(Q)
+    model.fit(np.repeat(X, copies, axis=0), np.repeat(labels, copies))
+    assert_allclose(scores, model.decision_function(Q), atol=1e-4)
+
+
+def test_a_class_may_be_without_weight():
+    coder = kc.KernelSparseCoder(KERNEL, alpha=0.05, **TIGHT)
+    rule = LinearRule(rho=1e-3, class_weight="balanced")
+    model = kc.SupervisedKernelCoding(coder, n_atoms=6, classifier=rule, max_iter=2, eta=0.05)
+    some = Y != "two"
+    scores = model.fit(X, Y, sample_weight=some).decision_function(Q)
+    model.fit(X[some], Y[some])
+    assert_allclose(scores[:, 1] - scores[:, 0], model.decision_function(Q), atol=1e-4)
 
 
 @pytest.mark.parametrize("classifier", ["linear", "bilinear", "max-margin", "logistic"])

@@ -226,3 +226,22 @@ def test_low_rank_terms_of_any_shape(
     scores = random_scores(rng, problem, n_centres, np.full(2, 10.0**log_eta))
     codes = solve(problem, formulation, scores, tol=1e-8).codes
     assert_optimal(problem, formulation, scores, codes)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e2, 1e3])
+def test_codes_that_sum_to_one_do_not_notice_the_origin(far, rng):
+    # Some atoms have no price: what is small there is measured by similarities, which are huge.
+    atoms = rng.normal(size=(12, 6))
+    samples = 0.5 * (atoms[:10] + atoms[2:]) + 0.1 * rng.normal(size=(10, 6))
+    atoms, samples = far + atoms, far + samples
+    problem = CodingProblem((samples**2).sum(axis=1), samples @ atoms.T, atoms @ atoms.T)
+    scores = random_scores(rng, problem)
+    formulation = Penalised(priors.WeightedL1(np.arange(12) % 2), constraints.Simplex(), 0.01)
+    found = formulation.solve_with_scores(problem, Options(), scores)
+    assert found.converged.all()
+    whole = formulation.penalty(problem)
+    for row, code in enumerate(dense(found.codes)):
+        alone, penalty = explicit(problem, scores, row), row_of(whole, row)
+        best = formulation.solver(alone, penalty, formulation.constraint, Options(tol=1e-12))
+        lost = value(alone, penalty, code) - value(alone, penalty, best.codes[0])
+        assert lost <= 1e-8

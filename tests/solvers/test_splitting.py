@@ -5,9 +5,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from helpers import cases
-from helpers.cases import solve
+from helpers.cases import Absolute, solve
 from kernelcoding.constraints import NonNegative, Simplex, SumToOne
 from kernelcoding.formulations import Penalised
+from kernelcoding.priors import L1
 from kernelcoding.problem import CodingProblem
 from reference import convex
 from solvers.test_proximal import OWN, TIGHT, named, reference
@@ -100,3 +101,36 @@ def test_atoms_that_are_all_zero_have_codes(constraint):
     result = solve(problem, Penalised(OWN[0], constraint, 0.005))
     assert result.converged.all()
     assert constraint.contains(result.codes, 1e-12).all()
+
+
+def own_and_built_in(atoms, samples, constraint):
+    """Objectives of codes with an l1 prior of one's own, with ours, and whether all converged."""
+    problem = CodingProblem((samples**2).sum(axis=1), samples @ atoms.T, atoms @ atoms.T)
+    formulation = Penalised(Absolute(), constraint, 0.1)
+    result = solve(problem, formulation, tol=1e-6, max_iter=10_000)
+    best = solve(problem, Penalised(L1(), constraint, 0.1), tol=1e-12).codes
+    errors = [samples - codes @ atoms for codes in (result.codes, best)]
+    values = [0.5 * (error**2).sum(axis=1) for error in errors]
+    prices = [0.1 * np.abs(codes).sum(axis=1) for codes in (result.codes, best)]
+    return values[0] + prices[0], values[1] + prices[1], result.converged.all()
+
+
+@pytest.mark.parametrize("far", [0.0, 30.0, 1e3])
+@pytest.mark.parametrize("constraint", [Simplex(), SumToOne()], ids=named)
+def test_codes_that_sum_to_one_do_not_notice_the_origin(constraint, far, rng):
+    atoms = rng.normal(size=(12, 6))
+    samples = 0.5 * (atoms[:10] + atoms[2:]) + 0.1 * rng.normal(size=(10, 6))
+    found, best, converged = own_and_built_in(far + atoms, far + samples, constraint)
+    assert converged
+    assert_allclose(found, best, rtol=1e-6)
+
+
+@pytest.mark.parametrize("small", [1e-4, 1e-6, 1e-9])
+@pytest.mark.parametrize("constraint", [*LIMITED, SumToOne()], ids=named)
+def test_an_atom_that_is_nearly_zero_does_not_ask_for_the_impossible(constraint, small, rng):
+    atoms = rng.normal(size=(12, 6))
+    samples = 0.5 * (atoms[:10] + atoms[2:]) + 0.1 * rng.normal(size=(10, 6))
+    atoms[3] *= small
+    found, best, converged = own_and_built_in(atoms, samples, constraint)
+    assert converged
+    assert_allclose(found, best, rtol=1e-9)

@@ -78,8 +78,11 @@ class Labels:
         targets = np.ascontiguousarray(self.members, dtype=dtype)
         return 2 * targets - 1 if signed or self.multilabel else targets
 
-    def sample_weight(self, class_weight: dict | str | None) -> NDArray:
-        """The weight of each sample by its class, one on average, (n,)."""
+    def sample_weight(self, class_weight: dict | str | None, own: NDArray | None = None) -> NDArray:
+        """The weight of each sample by its class, one on average, (n,).
+
+        ``own`` are weights that samples have beside it: classes are balanced by their sums.
+        """
         numbers = self.numbers
         if class_weight is None:
             return np.ones(len(self.members))
@@ -90,8 +93,11 @@ class Labels:
         weights = compute_class_weight(class_weight, classes=self.classes, y=self.classes[numbers])
         if np.any(weights <= 0):
             raise ValueError(f"class_weight must be positive for every class, got {class_weight}.")
+        if own is not None and isinstance(class_weight, str):
+            sums = np.bincount(numbers, own, len(self.classes))
+            weights = np.divide(1.0, sums, out=np.ones_like(sums), where=sums > 0)
         counted = weights[numbers]
-        return counted / counted.mean()
+        return counted / np.average(counted, weights=own)
 
     def skill(self, scores: NDArray) -> float:
         """How much better than chance scores are, between 0 and 1.

@@ -349,7 +349,7 @@ class SupervisedKernelCoding(ClassifierMixin, ScoringDictionaryLearning):
             rule,
             self._labels,
             targets,
-            self._labels.sample_weight(rule.class_weight),
+            self._labels.sample_weight(rule.class_weight, frame.sample_weight),
             loss_unit(frame, targets),
             None if self.eta == "auto" else float(self.eta),
             None if rule.rho == "auto" else float(rule.rho),

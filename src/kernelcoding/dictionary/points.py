@@ -15,7 +15,7 @@ from ..long_calls import eigh
 from ..memory import require_within_budget, within_budget
 from ..problem import CodingProblem, Comparison, Neighbours
 from ..selection import smallest
-from ..stacks import precision, stack_of
+from ..stacks import precision, stack_of, with_type
 from .base import Dictionary
 from .point_gram import FEWER_ATOMS, PointGram, finite_similarities, gram_size
 
@@ -146,6 +146,9 @@ class PointDictionary(Dictionary):
 
     def similarities(self, X: NDArray) -> tuple[NDArray, NDArray]:
         """``k(x, x)`` of shape (n,) and the cross-similarities of shape (n, N)."""
+        if not self.kernel.uses_index and precision(X) < precision(self.points):
+            # As in products with the atoms: squared distances are made of both.
+            X = with_type(X, precision(self.points))
         prepared = self.kernel.prepare(X)
         cross = self.kernel.between(prepared, self._prepared)
         if cross is not X:  # given similarities have been looked at

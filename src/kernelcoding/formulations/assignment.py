@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificates import soft_assignment_gap, soft_assignment_optimum
+from ..certificates import distance_slack, soft_assignment_gap, soft_assignment_optimum
 from ..codes import Codes, dense
 from ..problem import CodingProblem
 from ..solvers import assignment
-from ..solvers.layout import scatter
 from ..solvers.low_rank import Scores
 from ..solvers.result import CodingResult, Options
 from .neighbours import warn_of_many_neighbors
@@ -84,9 +83,12 @@ class SoftAssignment:
             optimal = soft_assignment_optimum(problem.cross, norms, self.sigma)
         else:
             near = problem.nearest(self.n_neighbors)
-            weights = soft_assignment_optimum(near.cross, norms[near.indices], self.sigma)
-            optimal = dense(scatter(weights, near.indices, len(norms), sparse_output=False))
-        return soft_assignment_gap(optimal, codes, self.sigma)
+            logs = soft_assignment_optimum(near.cross, norms[near.indices], self.sigma)
+            optimal = np.full((problem.n_samples, len(norms)), -np.inf)
+            np.put_along_axis(optimal, near.indices, logs, axis=1)
+        squares, precision = norms.astype(np.float64), problem.facts.precision
+        slack = distance_slack(problem.self_similarity, squares, precision)
+        return soft_assignment_gap(optimal, codes, self.sigma, slack)
 
     def value(self, problem: CodingProblem, codes: Codes) -> NDArray:
         """Nothing: the error is all that is measured, (n,)."""

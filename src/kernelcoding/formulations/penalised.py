@@ -29,7 +29,7 @@ from ..solvers import (
 )
 from ..solvers.low_rank import Scores
 from ..solvers.result import CodingResult, Options
-from ..solvers.scaling import solve_scaled
+from ..solvers.scaling import solve_scaled, tightened
 from ..solvers.unit_sums import with_unit_sums
 from .scored import solve_each
 from .sensitivity import Sensitivity
@@ -217,6 +217,7 @@ class Penalised:
             return solve_each(self, problem, options, scores)
         penalty = self.penalty(problem)
         assert isinstance(penalty, Penalty)
+        options = tightened(problem, penalty, self.constraint, options)
         return low_rank.solve(problem, penalty, self.constraint, options, scores, max_passes)
 
     def gap(self, problem: CodingProblem, codes: Codes) -> NDArray:

@@ -121,6 +121,18 @@ def share_of_spread(facts: GramFacts) -> float:
     return min(max(facts.spread / facts.affine_shift, NO_LESS), 1.0)
 
 
+def tightened(
+    problem: CodingProblem, penalty: AnyPenalty, constraint: Constraint, options: Options
+) -> Options:
+    """Options of a solver that is given a problem as it is: atoms of no price are in its sight."""
+    if not (constraint.is_convex and _may_be_free(penalty)):
+        return options
+    share = _share_of_least(problem, constraint.sum_to_one)
+    if constraint.sum_to_one:
+        share *= share_of_spread(problem.facts)
+    return replace(options, tol=options.tol * max(share, NO_LESS))
+
+
 def _group_scale(scale: NDArray, groups: Groups | None) -> tuple[NDArray, Groups | None]:
     """Factors that the norms of groups allow, (N,), and the groups with their new weights."""
     if groups is None:

@@ -28,6 +28,7 @@ SETTLED = 2000  # steps after which weights stay, so that the method converges
 AGREED = 1e-3  # part of the tolerance by which objectives of the copies of a code may differ
 FIRST = 0.1  # part of the tolerance at which codes are looked at: few steps more, a digit more
 TIGHTER = 0.3  # part of the tolerance where codes that met it were not good enough
+ROUNDING = 1e-13  # of the numbers of a problem: residuals never get much smaller
 
 
 @dataclass
@@ -146,13 +147,14 @@ def solve(
     ``tol * max|k|`` in units of the gradient (``tol * max(|k|, K_jj)`` for codes that sum to one).
     """
     dtype, problem = problem.cross.dtype, problem.astype(np.float64)
+    limits = options.tol * _scale(problem, constraint)
+    if constraint.sum_to_one:
+        problem = _seen_from_mean(problem)
     split = Splitting(problem, penalty, constraint)
-    scale = np.abs(problem.cross).max(axis=1)
-    if constraint.sum_to_one:  # no small code, no small gradient, whatever k
-        scale = np.maximum(scale, problem.squares.max())
+    limits = np.maximum(limits, ROUNDING * _scale(problem, constraint))
     codes = np.zeros_like(problem.cross)
     start = codes if options.start is None else dense(options.start).astype(np.float64)
-    rows = split.begin(start, options.tol * scale)
+    rows = split.begin(start, limits)
     wanted = FIRST * rows.limits
     n_iter = np.zeros(problem.n_samples, dtype=int)
     converged = np.zeros(problem.n_samples, dtype=bool)
@@ -174,3 +176,22 @@ def solve(
     if rows.index.size:
         codes[rows.index] = split.finished(rows)[0]
     return CodingResult(codes.astype(dtype, copy=False), converged, n_iter)
+
+
+def _scale(problem: CodingProblem, constraint: Constraint) -> NDArray:
+    """The largest gradient of each row, (n,)."""
+    scale = np.abs(problem.cross).max(axis=1)
+    if constraint.sum_to_one:  # no small code, no small gradient, whatever k
+        scale = np.maximum(scale, problem.squares.max())
+    return scale
+
+
+def _seen_from_mean(problem: CodingProblem) -> CodingProblem:
+    """The problem with the mean of the atoms as its origin, up to what no code changes.
+
+    Codes that sum to one do not notice the origin, but steps would be as small as it is far.
+    """
+    facts = problem.facts.centred
+    cross = problem.cross - problem.facts.double.mean(axis=0)
+    cross -= cross.mean(axis=1, keepdims=True)
+    return CodingProblem(problem.self_similarity, cross, facts.double, facts)

@@ -57,7 +57,8 @@ class Rule(Component):
     fit_intercept : bool, default=True
         Whether scores have an intercept b, which costs nothing. The paper has none.
     class_weight : dict or "balanced", default=None
-        Weight of the samples of each class in the loss.
+        Weight of the samples of each class in the loss; "balanced" is one over the number of these,
+        or over the sum of their weights in ``fit``.
     refit : bool, default=True
         Whether the last classifier is fitted to codes that look at no labels.
     """
