@@ -2,12 +2,6 @@
 
 from .base import Dictionary
 from .combinations import CombinationDictionary, CombinationProblem
-from .points import IndefiniteKernelWarning, PointDictionary
+from .points import PointDictionary
 
-__all__ = [
-    "CombinationDictionary",
-    "CombinationProblem",
-    "Dictionary",
-    "IndefiniteKernelWarning",
-    "PointDictionary",
-]
+__all__ = ["CombinationDictionary", "CombinationProblem", "Dictionary", "PointDictionary"]

@@ -22,11 +22,8 @@ from .point_gram import FEWER_ATOMS, PointGram, finite_similarities, gram_size
 # Eigenvalues more negative than this fraction of the largest are not rounding (in float32: than
 # the number of atoms times its precision).
 INDEFINITE = 1e-10
+TOLD_INDEFINITE = r"(?s)The kernel .* is indefinite on these atoms"  # how that warning begins
 ASKED = 256  # atoms of a given matrix beyond the budget that are looked at
-
-
-class IndefiniteKernelWarning(UserWarning):
-    """A kernel is not positive definite on some atoms: part of its spectrum is clipped."""
 
 
 class PointDictionary(Dictionary):
@@ -117,7 +114,7 @@ class PointDictionary(Dictionary):
             f"The kernel {self.kernel!r} is indefinite on these atoms (eigenvalues from "
             f"{values[0]:.3g} to {values[-1]:.3g}): the negative part of its spectrum is clipped. "
             "Use a positive definite kernel to avoid this.",
-            IndefiniteKernelWarning,
+            UserWarning,
             stacklevel=2,
         )
         return vectors[:, values > cutoff]

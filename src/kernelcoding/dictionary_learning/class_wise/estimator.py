@@ -14,9 +14,10 @@ from sklearn.utils import check_random_state
 
 from ...coders.base import BaseKernelCoder
 from ...codes import dense, times_codes
-from ...dictionary import Dictionary, IndefiniteKernelWarning, PointDictionary
+from ...dictionary import Dictionary, PointDictionary
 from ...dictionary.building import choose_landmarks, given_landmarks
 from ...dictionary.choosing import MEANS, named_choice
+from ...dictionary.points import TOLD_INDEFINITE
 from ...formulations import Formulation
 from ...kernel_learning import as_settings, prepared_start
 from ...kernels import Kernel
@@ -149,7 +150,7 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         """Coordinates of the samples of a class."""
         with warnings.catch_warnings():
             # The dictionary of all classes says so once; it is indefinite where one of theirs is.
-            warnings.simplefilter("ignore", IndefiniteKernelWarning)
+            warnings.filterwarnings("ignore", TOLD_INDEFINITE)
             landmarks = given or self._class_landmarks(part, random_state)
             return frame_of(self.kernel_, part.samples, landmarks, part.sample_weight)
 
@@ -195,7 +196,7 @@ class ClassWiseDictionaryLearning(BaseDictionaryLearning):
         """
         self._better_kernel(coder, dictionary, *samples, random_state)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", IndefiniteKernelWarning)  # as in _class_frame
+            warnings.filterwarnings("ignore", TOLD_INDEFINITE)  # as in _class_frame
             return [self._moved_frame(frame, frame.weights(vectors)) for frame, vectors in starts]
 
     def _class_learner(
