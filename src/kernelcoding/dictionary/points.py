@@ -143,7 +143,8 @@ class PointDictionary(Dictionary):
 
     def similarities(self, X: NDArray) -> tuple[NDArray, NDArray]:
         """``k(x, x)`` of shape (n,) and the cross-similarities of shape (n, N)."""
-        if not self.kernel.uses_index and precision(X) < precision(self.points):
+        is_single = getattr(X, "dtype", None) == np.float32  # a list has no type
+        if is_single and not self.kernel.uses_index:
             # As in products with the atoms: squared distances are made of both.
             X = with_type(X, precision(self.points))
         prepared = self.kernel.prepare(X)
