@@ -371,8 +371,7 @@ class LocalCoordinate(Prior):
 
     def bind(self, problem: CodingProblem) -> Penalty:
         """The prior as numbers, for these samples and this dictionary."""
-        nothing = _constant(0, problem.n_atoms)
-        return Penalty(problem.squared_distances(), nothing, by_distance=True)
+        return Penalty(problem.squared_distances(), _constant(0, problem.n_atoms), by_distance=True)
 
     def distance_weights(self, problem: CodingProblem, codes: Codes) -> Codes | None:
         """Twice the derivatives in squared distances."""

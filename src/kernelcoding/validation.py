@@ -296,7 +296,8 @@ def refuse_missing_labels(y: Any) -> None:
     else:
         assert_all_finite(labels, input_name="y")
     if missing:
-        raise ValueError(f"y has missing labels (NaN or None) in {missing} places.")
+        places = "1 place" if missing == 1 else f"{missing} places"
+        raise ValueError(f"y has missing labels (NaN or None) in {places}.")
 
 
 def _is_missing(label: Any) -> bool:
