@@ -124,7 +124,7 @@ def share_of_spread(facts: GramFacts) -> float:
 def tightened(
     problem: CodingProblem, penalty: AnyPenalty, constraint: Constraint, options: Options
 ) -> Options:
-    """Options of a solver that is given a problem as it is: atoms of no price are in its sight."""
+    """Options of a solver that is given a problem as it is, atoms without a penalty included."""
     if not (constraint.is_convex and _may_be_free(penalty)):
         return options
     share = _share_of_least(problem, constraint.sum_to_one)

@@ -159,7 +159,8 @@ class SmallProblem:
             found[some] -= self.code[used] @ block
         l1 = self.penalty.l1[0, atoms]
         free = tol * self.scale
-        if constraint.sum_to_one:  # as where all atoms are at hand, and no less than rounding
+        if constraint.sum_to_one and not l1.all():
+            # As where all atoms are at hand, and no less than rounding.
             free *= max(share_of_spread(GramFacts(self.gram)), ROUNDING / tol)
         allowed = np.where(l1 > 0, tol * np.minimum(l1, self.scale), free)
         return (found if constraint.nonnegative else np.abs(found)) - l1 - allowed
